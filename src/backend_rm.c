@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rm backend: device memory mapped through the stock NVIDIA driver, with no
+ * module of our own and no privilege.  VMM memory is imported by its export
+ * descriptor, cuMemAlloc memory duplicated by the names in its IPC handle;
+ * either way the pin holds the memory until it is unpinned.
+ *
+ * The driver leaves user mappings in place when the object behind them is
+ * freed.  So the order is always unmap, then free; and what could not be
+ * unmapped is never freed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "context.h"
+#include "cuda.h"
+#include "log.h"
+#include "rm_pin.h"
+
+struct rm_gdr {
+	struct gdr base;
+	const struct gdr_cuda *cu;
+	struct gdr_rm_gpu **gpus;       /* one reference each */
+	unsigned ngpus;
+};
+
+struct rm_memh {
+	struct gdr_memh base;
+	struct gdr_rm_range range;
+	uint64_t misaligned;            /* bytes from range.va to the pinned address */
+};
+
+static struct rm_gdr *to_gdr(struct gdr *g)
+{
+	return (struct rm_gdr *)g;
+}
+
+static struct rm_memh *to_memh(struct gdr_memh *m)
+{
+	return (struct rm_memh *)m;
+}
+
+static int rm_open(struct gdr **out)
+{
+	const char *why;
+	const struct gdr_cuda *cu = gdr_cuda_get(&why);
+	struct rm_gdr *g;
+	int ctl;
+
+	if (!cu)
+		return gdr_context_skip(ENODEV, "%s", why);
+	ctl = gdr_rm_open_ctl();
+	if (ctl < 0)
+		return gdr_context_skip(-ctl, "%s", gdr_log_last());
+	close(ctl);
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return gdr_context_skip(ENOMEM, "out of memory");
+	g->base.fd = -1;
+	g->cu = cu;
+	*out = &g->base;
+	return 0;
+}
+
+static void rm_close(struct gdr *base)
+{
+	struct rm_gdr *g = to_gdr(base);
+	unsigned i;
+
+	for (i = 0; i < g->ngpus; i++)
+		gdr_rm_gpu_put(g->gpus[i]);
+	free(g->gpus);
+	free(g);
+}
+
+/* The GPU of a CUDA device; this context keeps it until it is closed. */
+static int context_gpu(struct rm_gdr *g, CUdevice dev, struct gdr_rm_gpu **out)
+{
+	struct gdr_rm_gpu **grown;
+	unsigned i;
+	int ret;
+
+	for (i = 0; i < g->ngpus; i++) {
+		if (g->gpus[i]->dev == dev) {
+			*out = g->gpus[i];
+			return 0;
+		}
+	}
+	grown = realloc(g->gpus, (g->ngpus + 1) * sizeof(*grown));
+	if (!grown)
+		return gdr_log_fail(ENOMEM, "gdr_pin_buffer: out of memory");
+	g->gpus = grown;
+	ret = gdr_rm_gpu_get(g->cu, dev, out);
+	if (ret == 0)
+		g->gpus[g->ngpus++] = *out;
+	return ret;
+}
+
+static int rm_pin(struct gdr *base, const struct gdr_pin_args *args, struct gdr_memh **out)
+{
+	struct rm_gdr *g = to_gdr(base);
+	struct gdr_rm_memory mem = { .dev = -1 };
+	struct rm_memh *m;
+	int ret;
+
+	if (args->flags & GDR_PIN_FLAG_FORCE_PCIE)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer_v2: the rm backend cannot choose "
+				    "PCIe; pin without GDR_PIN_FLAG_FORCE_PCIE");
+	ret = gdr_rm_ask_memory(g->cu, args->addr, &mem);
+	if (ret < 0)
+		return ret;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return gdr_log_fail(ENOMEM, "gdr_pin_buffer: out of memory");
+	m->misaligned = args->addr & GPU_PAGE_OFFSET;
+	m->range.va = args->addr - m->misaligned;
+	m->range.size = (m->misaligned + args->size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+	ret = context_gpu(g, mem.dev, &m->range.gpu);
+	if (ret == 0)
+		ret = gdr_rm_range_pin(&m->range, args->addr, args->size, &mem);
+	if (ret < 0) {
+		free(m);
+		return ret;
+	}
+	*out = &m->base;
+	return 0;
+}
+
+static void rm_forget(struct gdr *g, struct gdr_memh *base)
+{
+	struct rm_memh *m = to_memh(base);
+
+	gdr_rm_range_forget(&m->range);
+	free(m);
+}
+
+static int rm_unpin(struct gdr *g, struct gdr_memh *base)
+{
+	struct rm_memh *m = to_memh(base);
+	int ret = 0;
+
+	if (base->mapping.addr)
+		gdr_log(GDR_LOG_ERROR, "gdr_unpin_buffer: the mapping at %p could not be removed; "
+			"its memory stays allocated until the process ends", base->mapping.addr);
+	else
+		ret = gdr_rm_range_release(&m->range);
+	free(m);
+	return ret;
+}
+
+/* Map len bytes of a part, at a reserved address or anywhere. */
+static int map_part(struct rm_memh *m, struct gdr_rm_part *part, size_t len, void *at,
+		    struct gdr_mapping *out)
+{
+	int ret = gdr_rm_part_window(m->range.gpu, part, len);
+
+	if (ret < 0)
+		return ret;
+	ret = gdr_mapping_create(part->file, 0, len, at, out);
+	if (ret < 0)
+		return gdr_log_fail(-ret, "gdr_map: mmap of /dev/nvidia%u, 0x%zx bytes: %s",
+				    m->range.gpu->card.minor, len, gdr_log_errstr(-ret));
+	return 0;
+}
+
+/* Several parts, side by side in one reserved range. */
+static int map_parts(struct rm_memh *m, size_t len, struct gdr_mapping *out)
+{
+	struct gdr_mapping piece;
+	size_t done = 0, n;
+	unsigned i;
+	int ret;
+	char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED) {
+		ret = errno;
+		return gdr_log_fail(ret, "gdr_map: cannot reserve 0x%zx bytes of addresses: %s",
+				    len, gdr_log_errstr(ret));
+	}
+	for (i = 0; done < len; i++, done += n) {
+		n = len - done < m->range.parts[i].len ? len - done : m->range.parts[i].len;
+		ret = map_part(m, &m->range.parts[i], n, at + done, &piece);
+		if (ret < 0)
+			goto unmap;
+	}
+	out->addr = at;
+	out->len = len;
+	return 0;
+
+unmap: /* all but the piece that failed, see gdr_mapping_create */
+	if (done)
+		munmap(at, done);
+	if (done + n < len)
+		munmap(at + done + n, len - done - n);
+	return ret;
+}
+
+static int rm_map(struct gdr *g, struct gdr_memh *base, size_t len, int flags,
+		  struct gdr_mapping *out)
+{
+	struct rm_memh *m = to_memh(base);
+	int ret;
+
+	if (m->misaligned)
+		return gdr_log_fail(EINVAL, "gdr_map: the pin starts 0x%llx bytes into a GPU "
+				    "page; only pins aligned to 64 KiB can be mapped",
+				    (unsigned long long)m->misaligned);
+	if (len > m->range.size)
+		return gdr_log_fail(EINVAL, "gdr_map: 0x%zx bytes are more than the 0x%llx that "
+				    "are pinned", len, (unsigned long long)m->range.size);
+	if (flags != GDR_MAP_FLAG_DEFAULT && flags != (int)m->range.gpu->type)
+		return gdr_log_fail(EINVAL, "gdr_map_v2: mapping type %d was asked for, this "
+				    "memory can only be mapped as type %d", flags,
+				    (int)m->range.gpu->type);
+	ret = len <= m->range.parts[0].len ? map_part(m, &m->range.parts[0], len, NULL, out) :
+		map_parts(m, len, out);
+	if (ret == 0)
+		out->type = m->range.gpu->type;
+	return ret;
+}
+
+static int rm_unmap(struct gdr *g, struct gdr_memh *m)
+{
+	return gdr_mapping_destroy(&m->mapping);
+}
+
+static int rm_info(struct gdr *g, struct gdr_memh *base, gdr_info_v2_t *info)
+{
+	struct rm_memh *m = to_memh(base);
+
+	info->va = m->range.va;
+	info->mapped_size = m->range.size;
+	info->page_size = GPU_PAGE_SIZE;
+	gdr_mapping_describe(&base->mapping, info);
+	return 0;
+}
+
+static int rm_callback_flag(struct gdr *g, struct gdr_memh *m, int *flag)
+{
+	*flag = 0; /* the pin keeps the memory, so nothing is ever revoked */
+	return 0;
+}
+
+static int rm_attribute(struct gdr *g, gdr_attr_t attr, int *value)
+{
+	*value = attr == GDR_ATTR_USE_PERSISTENT_MAPPING;
+	return 0;
+}
+
+static int rm_driver_version(struct gdr *g, int *major, int *minor)
+{
+	/* No gdrdrv here; clients gate features on the version that has them all. */
+	*major = GDR_API_MAJOR_VERSION;
+	*minor = GDR_API_MINOR_VERSION;
+	return 0;
+}
+
+const struct gdr_backend_ops gdr_backend_rm = {
+	.name = "rm",
+	.open = rm_open,
+	.close = rm_close,
+	.pin = rm_pin,
+	.unpin = rm_unpin,
+	.forget = rm_forget,
+	.map = rm_map,
+	.unmap = rm_unmap,
+	.info = rm_info,
+	.callback_flag = rm_callback_flag,
+	.attribute = rm_attribute,
+	.driver_version = rm_driver_version,
+};

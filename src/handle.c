@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry of live handles; see handle.h. */
+#include "handle.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "context.h"
+#include "log.h"
+
+/*
+ * What a copy needs to know, in one word: generation << 32 | LIVE | type.
+ * Written under the registry lock, read without.
+ */
+#define LIVE            0x100u
+#define TYPE_MASK       0xffu
+#define GENERATION_MAX  UINT32_MAX
+
+struct slot {
+	_Atomic uint64_t word;
+	struct gdr_memh *memh;          /* registry lock */
+	uint32_t next_free;             /* registry lock; slot + 1, 0 ends the list */
+};
+
+/* Chunk k holds FIRST << k slots, so that 22 pointers cover nearly 2^32 slots. */
+#define FIRST_SHIFT     10
+#define FIRST           (1u << FIRST_SHIFT)
+#define CHUNKS          22
+#define SLOTS           ((uint32_t)(((uint64_t)FIRST << CHUNKS) - FIRST))
+
+static struct slot *_Atomic chunks[CHUNKS];
+static uint32_t slots_made;             /* registry lock, like the two below */
+static uint32_t free_head, free_tail;   /* first in, first out: generations last longest */
+
+static struct slot *slot_at(uint32_t n)
+{
+	/* n + FIRST lies in [FIRST << k, FIRST << (k + 1)) for chunk k. */
+	uint64_t biased = (uint64_t)n + FIRST;
+	unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
+	struct slot *chunk;
+
+	if (k >= CHUNKS)
+		return NULL;
+	chunk = atomic_load_explicit(&chunks[k], memory_order_acquire);
+	return chunk ? &chunk[biased - ((uint64_t)FIRST << k)] : NULL;
+}
+
+/* The slot that h names, if it is live.  *word is what was read of it. */
+static struct slot *live_slot(unsigned long h, uint64_t *word)
+{
+	struct slot *s;
+
+	if ((uint32_t)h == 0)
+		return NULL;
+	s = slot_at((uint32_t)h - 1);
+	if (!s)
+		return NULL;
+	*word = atomic_load_explicit(&s->word, memory_order_acquire);
+	if ((*word & LIVE) == 0 || *word >> 32 != h >> 32)
+		return NULL;
+	return s;
+}
+
+/* Registry lock held.  Slot number + 1, or 0. */
+static uint32_t take_slot(void)
+{
+	uint32_t n = slots_made;
+	uint64_t biased = (uint64_t)n + FIRST;
+
+	if (free_head) {
+		n = free_head;
+		free_head = slot_at(n - 1)->next_free;
+		if (!free_head)
+			free_tail = 0;
+		return n;
+	}
+	if (n == SLOTS)
+		return 0;
+	if ((biased & (biased - 1)) == 0) {
+		unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
+		struct slot *chunk = calloc((size_t)FIRST << k, sizeof(*chunk));
+
+		if (!chunk)
+			return 0;
+		atomic_store_explicit(&chunks[k], chunk, memory_order_release);
+	}
+	slots_made++;
+	return n + 1;
+}
+
+int gdr_handle_new(struct gdr *g, struct gdr_memh *m)
+{
+	struct slot *s;
+	uint64_t generation;
+	uint32_t n;
+
+	gdr_registry_lock();
+	n = take_slot();
+	if (!n) {
+		gdr_registry_unlock();
+		return gdr_log_fail(ENOMEM, "no memory for one more handle: unpin buffers");
+	}
+	s = slot_at(n - 1);
+	generation = (atomic_load_explicit(&s->word, memory_order_relaxed) >> 32) + 1;
+	s->memh = m;
+	atomic_store_explicit(&s->word, generation << 32 | LIVE, memory_order_release);
+	m->g = g;
+	m->id = (unsigned long)(generation << 32 | n);
+	m->prev = NULL;
+	m->next = g->memhs;
+	if (m->next)
+		m->next->prev = m;
+	g->memhs = m;
+	gdr_registry_unlock();
+	return 0;
+}
+
+void gdr_handle_delete(struct gdr_memh *m)
+{
+	uint32_t n = (uint32_t)m->id;
+	struct slot *s = slot_at(n - 1);
+	uint64_t generation;
+
+	gdr_registry_lock();
+	generation = m->id >> 32;
+	atomic_store_explicit(&s->word, generation << 32, memory_order_release);
+	s->memh = NULL;
+	if (generation < GENERATION_MAX) { /* else the slot has served its time */
+		s->next_free = 0;
+		if (free_tail)
+			slot_at(free_tail - 1)->next_free = n;
+		else
+			free_head = n;
+		free_tail = n;
+	}
+	if (m->prev)
+		m->prev->next = m->next;
+	else
+		m->g->memhs = m->next;
+	if (m->next)
+		m->next->prev = m->prev;
+	m->id = 0;
+	gdr_registry_unlock();
+}
+
+struct gdr_memh *gdr_handle_find(const struct gdr *g, unsigned long h)
+{
+	struct gdr_memh *m = NULL;
+	struct slot *s;
+	uint64_t word;
+
+	gdr_registry_lock();
+	s = live_slot(h, &word);
+	if (s && s->memh->g == g)
+		m = s->memh;
+	gdr_registry_unlock();
+	return m;
+}
+
+void gdr_handle_publish(const struct gdr_memh *m, gdr_mapping_type_t type)
+{
+	struct slot *s = slot_at((uint32_t)m->id - 1);
+	uint64_t word = (uint64_t)(m->id >> 32) << 32 | LIVE | (uint64_t)type;
+
+	atomic_store_explicit(&s->word, word, memory_order_release);
+}
+
+int gdr_handle_type(unsigned long h)
+{
+	uint64_t word;
+
+	if (!live_slot(h, &word))
+		return -EINVAL;
+	return (int)(word & TYPE_MASK);
+}
+
+void gdr_handle_forget_mappings(void)
+{
+	uint32_t n;
+
+	for (n = 0; n < slots_made; n++) {
+		struct slot *s = slot_at(n);
+		uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
+
+		atomic_store_explicit(&s->word, word & ~(uint64_t)TYPE_MASK, memory_order_relaxed);
+	}
+}

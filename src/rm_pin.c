@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Getting hold of the memory behind a range: what CUDA says it is, and the way
+ * to it.  VMM memory is imported by its export descriptor, one part for each
+ * cuMemMap in the range; cuMemAlloc memory is duplicated by the names in its
+ * IPC handle.  What is neither is refused with the reason.
+ */
+#include "rm_pin.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+int gdr_rm_ask_memory(const struct gdr_cuda *cu, uint64_t addr, struct gdr_rm_memory *mem)
+{
+	unsigned int type = 0;
+	int managed = 0;
+	CUdeviceptr start = 0;
+	CUpointer_attribute attrs[] = {
+		CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+		CU_POINTER_ATTRIBUTE_IS_MANAGED,
+		CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+		CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+		CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+	};
+	size_t size = 0;
+	void *data[] = { &type, &managed, &mem->dev, &start, &size };
+	CUresult res = cu->PointerGetAttributes(sizeof(attrs) / sizeof(attrs[0]), attrs, data,
+						addr);
+
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuPointerGetAttributes", "for the address to pin");
+	if (managed)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: 0x%llx is managed memory, which "
+				    "moves; allocate with cuMemAlloc or cuMemCreate",
+				    (unsigned long long)addr);
+	if (type == CU_MEMORYTYPE_HOST)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: 0x%llx is host memory, which needs "
+				    "no mapping; allocate with cuMemAlloc or cuMemCreate",
+				    (unsigned long long)addr);
+	if (type != CU_MEMORYTYPE_DEVICE)
+		return gdr_log_fail(EINVAL, "gdr_pin_buffer: 0x%llx is no memory that CUDA knows",
+				    (unsigned long long)addr);
+	mem->start = start;
+	mem->size = size;
+	return 0;
+}
+
+static int grow(struct gdr_rm_range *r, struct gdr_rm_part **part)
+{
+	struct gdr_rm_part *parts = realloc(r->parts, (r->nparts + 1) * sizeof(*parts));
+
+	if (!parts)
+		return gdr_log_fail(ENOMEM, "gdr_pin_buffer: out of memory");
+	r->parts = parts;
+	*part = &parts[r->nparts];
+	memset(*part, 0, sizeof(**part));
+	return 0;
+}
+
+/* The VMM mapping that at lies in. */
+static int ask_mapping(const struct gdr_cuda *cu, uint64_t at, uint64_t *base, uint64_t *size)
+{
+	CUdeviceptr start;
+	size_t len;
+	CUresult res = cu->PointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, at);
+
+	if (res == CUDA_SUCCESS)
+		res = cu->PointerGetAttribute(&len, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, at);
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuPointerGetAttribute",
+				     "for the VMM mapping at the address to pin");
+	if (at < start || at - start >= len)
+		return gdr_log_fail(EIO, "gdr_pin_buffer: CUDA says that 0x%llx is mapped at "
+				    "0x%llx, 0x%zx bytes", (unsigned long long)at,
+				    (unsigned long long)start, len);
+	*base = start;
+	*size = len;
+	return 0;
+}
+
+/* An export descriptor of the allocation, or -errno. */
+static int export_allocation(const struct gdr_cuda *cu, CUmemGenericAllocationHandle handle,
+			     uint64_t at)
+{
+	CUmemAllocationProp prop;
+	CUresult res = cu->MemGetAllocationPropertiesFromHandle(&prop, handle);
+	int fd;
+
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuMemGetAllocationPropertiesFromHandle",
+				     "for the memory to pin");
+	if ((prop.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the VMM memory at 0x%llx cannot be "
+				    "exported; create it with requestedHandleTypes = "
+				    "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or use cuMemAlloc",
+				    (unsigned long long)at);
+	if (prop.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the VMM memory at 0x%llx is not on "
+				    "a GPU", (unsigned long long)at);
+	res = cu->MemExportToShareableHandle(&fd, handle,
+					     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuMemExportToShareableHandle",
+				     "for the memory to pin");
+	return fd;
+}
+
+/* Hold the allocation mapped at `at`, as far as it goes towards end.  handle is consumed. */
+static int pin_segment(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle, uint64_t at,
+		       uint64_t end)
+{
+	const struct gdr_cuda *cu = r->gpu->cu;
+	struct gdr_rm_part *part;
+	uint64_t base = 0, size = 0;
+	int fd = -1;
+	int ret = ask_mapping(cu, at, &base, &size);
+
+	if (ret == 0) {
+		fd = export_allocation(cu, handle, at);
+		ret = fd < 0 ? fd : grow(r, &part);
+	}
+	cu->MemRelease(handle);
+	if (ret == 0) {
+		part->offset = at - base;
+		part->len = (end < base + size ? end : base + size) - at;
+		ret = gdr_rm_part_import(r->gpu, fd, part);
+		if (ret == 0)
+			r->nparts++;
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* VMM memory: one part for each cuMemMap in the range.  handle is the first's. */
+static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
+{
+	const struct gdr_cuda *cu = r->gpu->cu;
+	uint64_t at = r->va, end = r->va + r->size;
+	int ret = gdr_rm_verify_vmm(r->gpu);
+
+	if (ret < 0) {
+		cu->MemRelease(handle);
+		return ret;
+	}
+	for (;;) {
+		struct gdr_rm_memory mem;
+		CUresult res;
+
+		ret = pin_segment(r, handle, at, end);
+		if (ret < 0)
+			return ret;
+		at += r->parts[r->nparts - 1].len;
+		if (at == end)
+			return 0;
+		res = cu->MemRetainAllocationHandle(&handle, (void *)(uintptr_t)at);
+		if (res != CUDA_SUCCESS)
+			return gdr_log_fail(EINVAL, "gdr_pin_buffer: nothing is mapped at 0x%llx, "
+					    "inside the range to pin", (unsigned long long)at);
+		ret = gdr_rm_ask_memory(cu, at, &mem);
+		if (ret == 0 && mem.dev != r->gpu->dev)
+			ret = gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the range lies on devices %d "
+					   "and %d; pin each part by itself", r->gpu->dev, mem.dev);
+		if (ret < 0) {
+			cu->MemRelease(handle);
+			return ret;
+		}
+	}
+}
+
+/* Why memory that is neither VMM nor has an IPC handle cannot be pinned. */
+static int refuse(const struct gdr_cuda *cu, CUresult res, uint64_t addr)
+{
+	CUmemoryPool pool = NULL;
+
+	if (cu->PointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, addr) ==
+	    CUDA_SUCCESS && pool)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: 0x%llx is stream-ordered memory "
+				    "(cuMemAllocAsync), which cannot be mapped this way; allocate "
+				    "with cuMemAlloc or cuMemCreate", (unsigned long long)addr);
+	if (res != CUDA_ERROR_INVALID_VALUE && res != CUDA_ERROR_NOT_SUPPORTED)
+		return gdr_cuda_fail(cu, res, "cuIpcGetMemHandle", "for the memory to pin");
+	return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: CUDA shares no memory like that at 0x%llx; "
+			    "allocate with cuMemAlloc, or with cuMemCreate and the POSIX-fd "
+			    "handle type", (unsigned long long)addr);
+}
+
+/* cuMemAlloc memory: one part of the object that the allocation lies in. */
+static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
+{
+	const struct gdr_cuda *cu = r->gpu->cu;
+	uint32_t words[CU_IPC_HANDLE_SIZE / 4];
+	struct gdr_cuda_scope scope;
+	struct gdr_rm_part *part;
+	CUipcMemHandle handle;
+	CUresult res;
+	int64_t offset;
+	int ret = gdr_cuda_enter(cu, r->gpu->dev, &r->gpu->primary, &scope);
+
+	if (ret < 0)
+		return ret;
+	res = cu->IpcGetMemHandle(&handle, mem->start);
+	gdr_cuda_leave(cu, &scope);
+	if (res != CUDA_SUCCESS)
+		return refuse(cu, res, mem->start);
+	ret = gdr_rm_verify_ipc(r->gpu);
+	if (ret < 0)
+		return ret;
+	ret = grow(r, &part);
+	if (ret < 0)
+		return ret;
+	memcpy(words, &handle, sizeof(words));
+	/* Where the pin's first GPU page lies in the object: before the allocation, maybe. */
+	offset = (int64_t)words[r->gpu->layout.offset] + (int64_t)(r->va - mem->start);
+	if (offset < 0 || offset & (int64_t)GPU_PAGE_OFFSET)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: CUDA places 0x%llx at offset 0x%x of "
+				    "its memory object, which cannot be",
+				    (unsigned long long)mem->start, words[r->gpu->layout.offset]);
+	part->offset = (uint64_t)offset;
+	part->len = r->size;
+	ret = gdr_rm_part_dup(r->gpu, words[r->gpu->layout.client],
+			      words[r->gpu->layout.client + 1], part);
+	if (ret == 0)
+		r->nparts = 1;
+	return ret;
+}
+
+static int pin_parts(struct gdr_rm_range *r, uint64_t addr, uint64_t size,
+		     const struct gdr_rm_memory *mem)
+{
+	CUmemGenericAllocationHandle handle;
+
+	/* Fails for everything that is not VMM memory. */
+	if (r->gpu->cu->MemRetainAllocationHandle(&handle, (void *)(uintptr_t)addr) ==
+	    CUDA_SUCCESS)
+		return pin_vmm(r, handle);
+	if (addr + size > mem->start + mem->size)
+		return gdr_log_fail(EINVAL, "gdr_pin_buffer: 0x%llx + 0x%llx bytes go past the end "
+				    "of the allocation at 0x%llx, 0x%llx bytes",
+				    (unsigned long long)addr, (unsigned long long)size,
+				    (unsigned long long)mem->start, (unsigned long long)mem->size);
+	return pin_ipc(r, mem);
+}
+
+int gdr_rm_range_pin(struct gdr_rm_range *r, uint64_t addr, uint64_t size,
+		     const struct gdr_rm_memory *mem)
+{
+	int ret;
+
+	pthread_mutex_lock(&r->gpu->lock);
+	ret = pin_parts(r, addr, size, mem);
+	pthread_mutex_unlock(&r->gpu->lock);
+	if (ret < 0)
+		gdr_rm_range_release(r);
+	return ret;
+}
+
+int gdr_rm_range_release(struct gdr_rm_range *r)
+{
+	int ret = 0, err;
+
+	while (r->nparts) {
+		err = gdr_rm_part_release(r->gpu, &r->parts[--r->nparts]);
+		if (ret == 0)
+			ret = err;
+	}
+	free(r->parts);
+	r->parts = NULL;
+	return ret;
+}
+
+void gdr_rm_range_forget(struct gdr_rm_range *r)
+{
+	while (r->nparts)
+		gdr_rm_part_forget(&r->parts[--r->nparts]);
+	free(r->parts);
+	r->parts = NULL;
+}

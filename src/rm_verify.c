@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proof, on scratch memory of our own, that what we map is what CUDA means.
+ * The words of a CUDA IPC handle are private to CUDA: which of them name the
+ * RM objects is found here by trying, and believed only if the mapping shows
+ * the right bytes in both directions.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "copy.h"
+#include "log.h"
+#include "rm_gpu.h"
+
+#define IPC_WORDS       (CU_IPC_HANDLE_SIZE / 4)
+#define BIG             (4u << 20)      /* an object of its own */
+#define SMALL           1024u           /* shares an object with others */
+#define SPOTS           3
+
+/* RM client handles of user space: open-gpu-kernel-modules, all since 515. */
+#define IS_CLIENT(word) (((word) & 0xfff00000u) == 0xc1d00000u)
+
+/* Scratch memory with a random number at its start, middle and end. */
+struct scratch {
+	CUdeviceptr ptr;
+	size_t size;
+	uint64_t nonce[SPOTS];
+	uint32_t words[IPC_WORDS];
+};
+
+static size_t spot(const struct scratch *s, int i)
+{
+	return i == 0 ? 0 : i == 1 ? s->size / 2 : s->size - sizeof(s->nonce[0]);
+}
+
+static int write_nonces(const struct gdr_cuda *cu, struct scratch *s)
+{
+	uint64_t back;
+	int i;
+
+	if (getrandom(s->nonce, sizeof(s->nonce), 0) != (ssize_t)sizeof(s->nonce))
+		return gdr_log_fail(EIO, "getrandom gave too few bytes");
+	for (i = 0; i < SPOTS; i++) {
+		CUresult res = cu->MemcpyHtoD(s->ptr + spot(s, i), &s->nonce[i],
+					      sizeof(s->nonce[i]));
+
+		if (res != CUDA_SUCCESS)
+			return gdr_cuda_fail(cu, res, "cuMemcpyHtoD", "to scratch memory");
+	}
+	/*
+	 * A small copy from pageable memory may return before it has arrived; a
+	 * read of the same stream comes after it (CUDA driver API, "API
+	 * synchronization behavior").
+	 */
+	if (cu->MemcpyDtoH(&back, s->ptr, sizeof(back)) != CUDA_SUCCESS || back != s->nonce[0])
+		return gdr_log_fail(EIO, "scratch memory of the GPU does not hold what was written");
+	return 0;
+}
+
+/* 1 if the mapping at cpu is the scratch memory, read and written; 0 if not; -errno. */
+static int compare(struct gdr_rm_gpu *gpu, const struct scratch *s, char *cpu)
+{
+	int i;
+
+	for (i = 0; i < SPOTS; i++) {
+		uint64_t seen, turned = ~s->nonce[i];
+		CUresult res;
+
+		gdr_copy_from(gpu->type, &seen, cpu + spot(s, i), sizeof(seen));
+		if (seen != s->nonce[i])
+			return 0;
+		gdr_copy_to(gpu->type, cpu + spot(s, i), &turned, sizeof(turned));
+		res = gpu->cu->MemcpyDtoH(&seen, s->ptr + spot(s, i), sizeof(seen));
+		if (res != CUDA_SUCCESS)
+			return gdr_cuda_fail(gpu->cu, res, "cuMemcpyDtoH", "from scratch memory");
+		if (seen != turned)
+			return 0;
+		gdr_copy_to(gpu->type, cpu + spot(s, i), &s->nonce[i], sizeof(s->nonce[i]));
+	}
+	return 1;
+}
+
+/* Map a part that is held, compare what is delta bytes into it. */
+static int compare_part(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t delta,
+			const struct scratch *s)
+{
+	struct gdr_mapping m;
+	int ret = gdr_rm_part_window(gpu, part, part->len);
+
+	if (ret < 0)
+		return ret;
+	ret = gdr_mapping_create(part->file, 0, part->len, NULL, &m);
+	if (ret < 0)
+		return gdr_log_fail(-ret, "mmap of /dev/nvidia%u: %s", gpu->card.minor,
+				    gdr_log_errstr(-ret));
+	ret = compare(gpu, s, (char *)m.addr + delta);
+	if (gdr_mapping_destroy(&m) < 0)
+		return -EIO;
+	return ret;
+}
+
+static bool is_transient(int ret)
+{
+	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -EAGAIN;
+}
+
+/* 1 if layout finds s; 0 if not; -errno for what says nothing about the layout. */
+static int layout_fits(struct gdr_rm_gpu *gpu, struct gdr_rm_ipc_layout layout,
+		       const struct scratch *s)
+{
+	uint64_t offset = s->words[layout.offset];
+	uint64_t delta = offset & GPU_PAGE_OFFSET;
+	struct gdr_rm_part part = {
+		.offset = offset - delta,
+		.len = (delta + s->size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK,
+	};
+	int ret, err;
+
+	ret = gdr_rm_part_dup(gpu, s->words[layout.client], s->words[layout.client + 1], &part);
+	if (ret == 0) {
+		ret = compare_part(gpu, &part, delta, s);
+		err = gdr_rm_part_release(gpu, &part);
+		if (err < 0)
+			return err;
+	}
+	return ret < 0 && !is_transient(ret) ? 0 : ret;
+}
+
+/* Could these words be what layout says, for all samples? */
+static bool is_candidate(struct gdr_rm_ipc_layout layout, const struct scratch *s, int n)
+{
+	int i;
+
+	if (layout.offset == layout.client || layout.offset == layout.client + 1)
+		return false;
+	for (i = 0; i < n; i++) {
+		const uint32_t *w = s[i].words;
+
+		if (!IS_CLIENT(w[layout.client]) || w[layout.client + 1] == 0)
+			return false;
+		/* Objects start on a GPU page; small blocks lie anywhere in them. */
+		if ((s[i].ptr - w[layout.offset]) & GPU_PAGE_OFFSET)
+			return false;
+	}
+	return true;
+}
+
+/* 1 and gpu->layout, 0, or -errno. */
+static int find_layout(struct gdr_rm_gpu *gpu, const struct scratch *s, int n)
+{
+	struct gdr_rm_ipc_layout layout;
+	int i, ret;
+
+	for (layout.client = 0; layout.client + 1 < IPC_WORDS; layout.client++) {
+		for (layout.offset = 0; layout.offset < IPC_WORDS; layout.offset++) {
+			if (!is_candidate(layout, s, n))
+				continue;
+			for (ret = 1, i = 0; i < n && ret == 1; i++)
+				ret = layout_fits(gpu, layout, &s[i]);
+			if (ret == 1)
+				gpu->layout = layout;
+			if (ret != 0)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static int make_sample(const struct gdr_cuda *cu, size_t size, struct scratch *s)
+{
+	CUipcMemHandle handle;
+	CUresult res = cu->MemAlloc(&s->ptr, size);
+	int ret;
+
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuMemAlloc", "of scratch memory: the first pin of "
+				     "cuMemAlloc memory on a GPU needs 6 MiB free there");
+	s->size = size;
+	ret = write_nonces(cu, s);
+	if (ret == 0) {
+		res = cu->IpcGetMemHandle(&handle, s->ptr);
+		if (res != CUDA_SUCCESS)
+			ret = gdr_cuda_fail(cu, res, "cuIpcGetMemHandle", "on scratch memory");
+	}
+	if (ret < 0) {
+		cu->MemFree(s->ptr);
+		return ret;
+	}
+	memcpy(s->words, &handle, sizeof(s->words));
+	return 0;
+}
+
+static int calibrate(struct gdr_rm_gpu *gpu)
+{
+	static const size_t sizes[] = { BIG, SMALL, SMALL };
+	struct scratch s[3];
+	int made = 0, ret = 0;
+
+	while (ret == 0 && made < 3) {
+		ret = make_sample(gpu->cu, sizes[made], &s[made]);
+		made += ret == 0;
+	}
+	if (ret == 0)
+		ret = find_layout(gpu, s, made);
+	while (made)
+		gpu->cu->MemFree(s[--made].ptr);
+	return ret;
+}
+
+static CUresult create(const struct gdr_cuda *cu, CUdevice dev, size_t *size,
+		       CUmemGenericAllocationHandle *handle)
+{
+	CUmemAllocationProp prop = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev },
+	};
+	CUresult res = cu->MemGetAllocationGranularity(size, &prop,
+						       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+
+	return res == CUDA_SUCCESS ? cu->MemCreate(handle, *size, &prop, 0) : res;
+}
+
+/* Export, import, map and compare.  1, 0 or -errno. */
+static int compare_import(struct gdr_rm_gpu *gpu, CUmemGenericAllocationHandle handle,
+			  struct scratch *s)
+{
+	struct gdr_rm_part part = { .len = s->size };
+	CUresult res;
+	int fd, ret = write_nonces(gpu->cu, s);
+
+	if (ret < 0)
+		return ret;
+	res = gpu->cu->MemExportToShareableHandle(&fd, handle,
+						  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(gpu->cu, res, "cuMemExportToShareableHandle",
+				     "of scratch memory");
+	ret = gdr_rm_part_import(gpu, fd, &part);
+	close(fd);
+	if (ret == 0) {
+		int err;
+
+		ret = compare_part(gpu, &part, 0, s);
+		err = gdr_rm_part_release(gpu, &part);
+		if (err < 0)
+			return err;
+	}
+	return ret;
+}
+
+static int check_vmm(struct gdr_rm_gpu *gpu)
+{
+	const struct gdr_cuda *cu = gpu->cu;
+	CUmemAccessDesc access = {
+		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu->dev },
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUmemGenericAllocationHandle handle;
+	struct scratch s = { 0 };
+	CUresult res = create(cu, gpu->dev, &s.size, &handle);
+	int ret = 0;
+
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuMemCreate", "of scratch memory");
+	res = cu->MemAddressReserve(&s.ptr, s.size, 0, 0, 0);
+	if (res != CUDA_SUCCESS)
+		goto release;
+	res = cu->MemMap(s.ptr, s.size, 0, handle, 0);
+	if (res != CUDA_SUCCESS)
+		goto unreserve;
+	res = cu->MemSetAccess(s.ptr, s.size, &access, 1);
+	if (res == CUDA_SUCCESS)
+		ret = compare_import(gpu, handle, &s);
+	cu->MemUnmap(s.ptr, s.size);
+unreserve:
+	cu->MemAddressFree(s.ptr, s.size);
+release:
+	cu->MemRelease(handle);
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "mapping", "of scratch memory");
+	return ret;
+}
+
+/* Run a check once; keep what it says unless it could not say. */
+static int verdict(struct gdr_rm_gpu *gpu, enum gdr_rm_verdict *known, char *reason,
+		   size_t reason_size, int (*check)(struct gdr_rm_gpu *), const char *what)
+{
+	struct gdr_cuda_scope scope;
+	int ret;
+
+	if (*known == GDR_RM_UNTRIED) {
+		ret = gdr_cuda_enter(gpu->cu, gpu->dev, &gpu->primary, &scope);
+		if (ret < 0)
+			return ret;
+		ret = check(gpu);
+		gdr_cuda_leave(gpu->cu, &scope);
+		if (is_transient(ret))
+			return ret;
+		*known = ret == 1 ? GDR_RM_WORKS : GDR_RM_BROKEN;
+		snprintf(reason, reason_size, "%s",
+			 ret < 0 ? gdr_log_last() : "the mapping shows other memory");
+	}
+	if (*known == GDR_RM_WORKS)
+		return 0;
+	return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: this driver's %s could not be verified on "
+			    "scratch memory, so none is mapped: %s", what, reason);
+}
+
+int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu)
+{
+	return verdict(gpu, &gpu->ipc, gpu->ipc_reason, sizeof(gpu->ipc_reason), calibrate,
+		       "cuMemAlloc memory");
+}
+
+int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu)
+{
+	return verdict(gpu, &gpu->vmm, gpu->vmm_reason, sizeof(gpu->vmm_reason), check_vmm,
+		       "VMM memory");
+}
