@@ -110,7 +110,7 @@ static int rm_pin(struct gdr *base, const struct gdr_pin_args *args, struct gdr_
 	if (args->flags & GDR_PIN_FLAG_FORCE_PCIE)
 		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer_v2: the rm backend cannot choose "
 				    "PCIe; pin without GDR_PIN_FLAG_FORCE_PCIE");
-	ret = gdr_rm_ask_memory(g->cu, args->addr, &mem);
+	ret = gdr_rm_find_memory(g->cu, args->addr, args->size, &mem);
 	if (ret < 0)
 		return ret;
 	m = calloc(1, sizeof(*m));
@@ -121,7 +121,7 @@ static int rm_pin(struct gdr *base, const struct gdr_pin_args *args, struct gdr_
 	m->range.size = (m->misaligned + args->size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
 	ret = context_gpu(g, mem.dev, &m->range.gpu);
 	if (ret == 0)
-		ret = gdr_rm_range_pin(&m->range, args->addr, args->size, &mem);
+		ret = gdr_rm_range_pin(&m->range, &mem);
 	if (ret < 0) {
 		free(m);
 		return ret;

@@ -151,7 +151,8 @@ static void put(struct gdr *g)
 	last = --g->refs == 0;
 	gdr_registry_unlock();
 	if (last) {
-		pthread_mutex_destroy(&g->lock);
+		if (g->pid == getpid()) /* a child's may be held for ever */
+			pthread_mutex_destroy(&g->lock);
 		ops->close(g);
 	}
 }

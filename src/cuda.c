@@ -96,9 +96,10 @@ int gdr_cuda_fail(const struct gdr_cuda *cu, CUresult res, const char *call, con
 /* Make the primary context of dev current, retaining it the first time. */
 static int use_primary(const struct gdr_cuda *cu, CUdevice dev, CUcontext *primary)
 {
+	bool cached = *primary != NULL;
 	CUresult res;
 
-	if (!*primary) {
+	if (!cached) {
 		res = cu->DevicePrimaryCtxRetain(primary, dev);
 		if (res != CUDA_SUCCESS) {
 			*primary = NULL;
@@ -107,6 +108,11 @@ static int use_primary(const struct gdr_cuda *cu, CUdevice dev, CUcontext *prima
 		}
 	}
 	res = cu->CtxSetCurrent(*primary);
+	if (res == CUDA_ERROR_CONTEXT_IS_DESTROYED && cached) { /* by cuDevicePrimaryCtxReset */
+		cu->DevicePrimaryCtxRelease(dev);
+		*primary = NULL;
+		return use_primary(cu, dev, primary);
+	}
 	if (res != CUDA_SUCCESS)
 		return gdr_cuda_fail(cu, res, "cuCtxSetCurrent",
 				     "for the GPU that owns the memory");

@@ -185,10 +185,12 @@ void gdr_rm_gpu_put(struct gdr_rm_gpu *gpu)
 	gdr_registry_unlock();
 	if (!last)
 		return;
-	if (gpu->primary && gpu->pid == getpid())
-		gpu->cu->DevicePrimaryCtxRelease(gpu->dev);
 	close(gpu->client.ctl);
-	pthread_mutex_destroy(&gpu->lock);
+	if (gpu->pid == getpid()) {
+		if (gpu->primary)
+			gpu->cu->DevicePrimaryCtxRelease(gpu->dev);
+		pthread_mutex_destroy(&gpu->lock); /* a child's may be held for ever */
+	}
 	free(gpu);
 }
 
@@ -242,6 +244,15 @@ static int hold_checked(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
 	return ret;
 }
 
+/* The other parent was tried as well. */
+static int no_other_parent(int ret)
+{
+	if (ret != -EXDEV)
+		return ret;
+	return gdr_log_fail(EINVAL, "gdr_pin_buffer: the driver takes the memory object below "
+			    "neither a device nor a subdevice (RM status 0x36)");
+}
+
 int gdr_rm_part_dup(struct gdr_rm_gpu *gpu, uint32_t src_client, uint32_t src_object,
 		    struct gdr_rm_part *part)
 {
@@ -256,7 +267,7 @@ int gdr_rm_part_dup(struct gdr_rm_gpu *gpu, uint32_t src_client, uint32_t src_ob
 		ret = gdr_rm_dup(&gpu->client, part->parent, src_client, src_object,
 				 &part->object);
 	}
-	return ret < 0 ? ret : hold_checked(gpu, part);
+	return ret < 0 ? no_other_parent(ret) : hold_checked(gpu, part);
 }
 
 int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part *part)
@@ -278,20 +289,16 @@ int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part
 			return ret;
 		ret = gdr_rm_import(&gpu->client, part->parent, export_fd, &part->object);
 	}
-	return ret < 0 ? ret : hold_checked(gpu, part);
+	return ret < 0 ? no_other_parent(ret) : hold_checked(gpu, part);
 }
 
 /* Drop the window.  Its mapping is gone, so the driver may reuse what it showed. */
 static int drop_window(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
 {
-	int ret;
-
 	if (part->file < 0)
 		return 0;
-	close(part->file);
-	part->file = -1;
-	ret = gdr_rm_unmap(&gpu->client, part->parent, part->object, part->linear);
-	return ret;
+	gdr_rm_part_forget(part);
+	return gdr_rm_unmap(&gpu->client, part->parent, part->object, part->linear);
 }
 
 int gdr_rm_part_release(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
@@ -303,9 +310,12 @@ int gdr_rm_part_release(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
 
 void gdr_rm_part_forget(struct gdr_rm_part *part)
 {
-	if (part->file >= 0)
-		close(part->file);
+	int file = part->file;
+
+	/* In this order: a child forked meanwhile must not close what took the number. */
 	part->file = -1;
+	if (file >= 0)
+		close(file);
 }
 
 int gdr_rm_part_window(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t len)

@@ -14,38 +14,62 @@
 
 #include "log.h"
 
-int gdr_rm_ask_memory(const struct gdr_cuda *cu, uint64_t addr, struct gdr_rm_memory *mem)
+/* Where cuMemAlloc can place a buffer (seen: multiples of 512; documented: of 256). */
+#define ALLOC_ALIGN     256
+
+/* What CUDA says about one address; type 0: nothing. */
+struct answer {
+	unsigned int type;              /* CUmemorytype */
+	int managed;
+	CUdevice dev;
+	CUdeviceptr start;
+};
+
+static int ask(const struct gdr_cuda *cu, uint64_t addr, struct answer *a)
 {
-	unsigned int type = 0;
-	int managed = 0;
-	CUdeviceptr start = 0;
 	CUpointer_attribute attrs[] = {
 		CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
 		CU_POINTER_ATTRIBUTE_IS_MANAGED,
 		CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
 		CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-		CU_POINTER_ATTRIBUTE_RANGE_SIZE,
 	};
-	size_t size = 0;
-	void *data[] = { &type, &managed, &mem->dev, &start, &size };
-	CUresult res = cu->PointerGetAttributes(sizeof(attrs) / sizeof(attrs[0]), attrs, data,
-						addr);
+	void *data[] = { &a->type, &a->managed, &a->dev, &a->start };
+	CUresult res;
 
+	memset(a, 0, sizeof(*a));
+	res = cu->PointerGetAttributes(sizeof(attrs) / sizeof(attrs[0]), attrs, data, addr);
 	if (res != CUDA_SUCCESS)
 		return gdr_cuda_fail(cu, res, "cuPointerGetAttributes", "for the address to pin");
-	if (managed)
+	return 0;
+}
+
+int gdr_rm_find_memory(const struct gdr_cuda *cu, uint64_t addr, uint64_t size,
+		       struct gdr_rm_memory *mem)
+{
+	struct answer a;
+	uint64_t at = addr;
+	int ret = ask(cu, at, &a);
+
+	while (ret == 0 && a.type == 0) {
+		at = (at & ~(uint64_t)(ALLOC_ALIGN - 1)) + ALLOC_ALIGN;
+		if (at - addr >= GPU_PAGE_SIZE || at - addr >= size)
+			return gdr_log_fail(EINVAL, "gdr_pin_buffer: 0x%llx is no memory that CUDA "
+					    "knows", (unsigned long long)addr);
+		ret = ask(cu, at, &a);
+	}
+	if (ret < 0)
+		return ret;
+	if (a.managed)
 		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: 0x%llx is managed memory, which "
 				    "moves; allocate with cuMemAlloc or cuMemCreate",
-				    (unsigned long long)addr);
-	if (type == CU_MEMORYTYPE_HOST)
+				    (unsigned long long)at);
+	if (a.type != CU_MEMORYTYPE_DEVICE)
 		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: 0x%llx is host memory, which needs "
 				    "no mapping; allocate with cuMemAlloc or cuMemCreate",
-				    (unsigned long long)addr);
-	if (type != CU_MEMORYTYPE_DEVICE)
-		return gdr_log_fail(EINVAL, "gdr_pin_buffer: 0x%llx is no memory that CUDA knows",
-				    (unsigned long long)addr);
-	mem->start = start;
-	mem->size = size;
+				    (unsigned long long)at);
+	mem->dev = a.dev;
+	mem->start = a.start;
+	mem->inside = at;
 	return 0;
 }
 
@@ -148,7 +172,7 @@ static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
 		return ret;
 	}
 	for (;;) {
-		struct gdr_rm_memory mem;
+		struct answer a;
 		CUresult res;
 
 		ret = pin_segment(r, handle, at, end);
@@ -161,10 +185,10 @@ static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
 		if (res != CUDA_SUCCESS)
 			return gdr_log_fail(EINVAL, "gdr_pin_buffer: nothing is mapped at 0x%llx, "
 					    "inside the range to pin", (unsigned long long)at);
-		ret = gdr_rm_ask_memory(cu, at, &mem);
-		if (ret == 0 && mem.dev != r->gpu->dev)
+		ret = ask(cu, at, &a);
+		if (ret == 0 && a.dev != r->gpu->dev)
 			ret = gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the range lies on devices %d "
-					   "and %d; pin each part by itself", r->gpu->dev, mem.dev);
+					   "and %d; pin each part by itself", r->gpu->dev, a.dev);
 		if (ret < 0) {
 			cu->MemRelease(handle);
 			return ret;
@@ -214,7 +238,10 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	if (ret < 0)
 		return ret;
 	memcpy(words, &handle, sizeof(words));
-	/* Where the pin's first GPU page lies in the object: before the allocation, maybe. */
+	/*
+	 * Where the pin's first GPU page lies in the object: before the allocation,
+	 * maybe.  That the object holds all of the pin is checked when it is held.
+	 */
 	offset = (int64_t)words[r->gpu->layout.offset] + (int64_t)(r->va - mem->start);
 	if (offset < 0 || offset & (int64_t)GPU_PAGE_OFFSET)
 		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: CUDA places 0x%llx at offset 0x%x of "
@@ -229,30 +256,23 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	return ret;
 }
 
-static int pin_parts(struct gdr_rm_range *r, uint64_t addr, uint64_t size,
-		     const struct gdr_rm_memory *mem)
+static int pin_parts(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 {
 	CUmemGenericAllocationHandle handle;
 
-	/* Fails for everything that is not VMM memory. */
-	if (r->gpu->cu->MemRetainAllocationHandle(&handle, (void *)(uintptr_t)addr) ==
+	/* Fails for everything that is not VMM memory, of which the start must be mapped. */
+	if (r->gpu->cu->MemRetainAllocationHandle(&handle, (void *)(uintptr_t)mem->inside) ==
 	    CUDA_SUCCESS)
 		return pin_vmm(r, handle);
-	if (addr + size > mem->start + mem->size)
-		return gdr_log_fail(EINVAL, "gdr_pin_buffer: 0x%llx + 0x%llx bytes go past the end "
-				    "of the allocation at 0x%llx, 0x%llx bytes",
-				    (unsigned long long)addr, (unsigned long long)size,
-				    (unsigned long long)mem->start, (unsigned long long)mem->size);
 	return pin_ipc(r, mem);
 }
 
-int gdr_rm_range_pin(struct gdr_rm_range *r, uint64_t addr, uint64_t size,
-		     const struct gdr_rm_memory *mem)
+int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 {
 	int ret;
 
 	pthread_mutex_lock(&r->gpu->lock);
-	ret = pin_parts(r, addr, size, mem);
+	ret = pin_parts(r, mem);
 	pthread_mutex_unlock(&r->gpu->lock);
 	if (ret < 0)
 		gdr_rm_range_release(r);

@@ -5,10 +5,11 @@
 
 #include "rm_gpu.h"
 
-/* What CUDA says about an address. */
+/* An allocation that a range to pin touches. */
 struct gdr_rm_memory {
 	CUdevice dev;
-	uint64_t start, size;           /* the allocation, or for VMM the address range */
+	uint64_t start;                 /* of the allocation, or for VMM of the address range */
+	uint64_t inside;                /* an address that is in both */
 };
 
 struct gdr_rm_range {
@@ -18,15 +19,16 @@ struct gdr_rm_range {
 	struct gdr_rm_part *parts;      /* side by side, size bytes in all */
 };
 
-/* Device memory that could be pinned: 0; anything else is refused with the reason. */
-int gdr_rm_ask_memory(const struct gdr_cuda *cu, uint64_t addr, struct gdr_rm_memory *mem);
-
 /*
- * Hold the memory of a range whose gpu, va and size are set and which covers
- * [addr, addr + size), the bytes that were asked for.  Nothing is held on failure.
+ * Find the device memory of [addr, addr + size); anything else is refused with
+ * the reason.  Clients round buffers to GPU pages, so addr may lie up to a GPU
+ * page before the allocation that is meant, and the end behind it.
  */
-int gdr_rm_range_pin(struct gdr_rm_range *r, uint64_t addr, uint64_t size,
-		     const struct gdr_rm_memory *mem);
+int gdr_rm_find_memory(const struct gdr_cuda *cu, uint64_t addr, uint64_t size,
+		       struct gdr_rm_memory *mem);
+
+/* Hold the memory of a range whose gpu, va and size are set.  Nothing is held on failure. */
+int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *mem);
 
 /* Let go; no mapping may exist.  First -errno. */
 int gdr_rm_range_release(struct gdr_rm_range *r);
