@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --csv and --json: parse, have the fields and values they should, agree with the options.
+# shellcheck source=/dev/null
+. "${SRC:?}/check.sh"
+
+check() {
+	python3 "$SRC/formats.py" "$@" <"$OUT/stdout" >"$OUT/python" 2>&1 ||
+		fail "$(cat "$OUT/python")"
+}
+
+bw=${TOOLS:?}/gdrcopy_copybw
+lat=$TOOLS/gdrcopy_copylat
+for form in csv json; do
+	if [ $form = json ] && [ "${JSON:?}" = no ]; then
+		expect 1 "$bw" --soft --json
+		complained 'built without the jansson library, so --json is not available'
+		continue
+	fi
+	expect 0 "$bw" --soft --$form --sizes 4,64,1K -o 16 -w 250 -r 7 -a cuMemCreate
+	silent
+	check $form copybw 4,64,1024 250 7 16
+	expect 0 "$lat" --soft --$form --sizes 4,64,1K -c -w 300 -r 7
+	silent
+	check $form copylat 4,64,1024 300 7
+done
+[ "$JSON" = no ] && exit 0
+
+expect 1 env SOFTCUDA_FAIL='cuMemAlloc:*:2' "$bw" --soft --json
+check error 1
+complained '^ERROR: 131072 bytes of device memory with cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'
+expect 130 timeout --preserve-status -k 20 -s INT 1 "$lat" --soft --json -w 1000000000000
+check interrupted 130
+expect 1 env LD_PRELOAD="${SHIM:?}" SHIM_MODE=write SHIM_SIZE=64 "$lat" --soft --json --sizes 64
+check error 1

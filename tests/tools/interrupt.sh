@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A signal ends the measurement: partial results, marked as such, orderly
+# release of everything, exit status 128 + signal.
+# shellcheck source=/dev/null
+. "${SRC:?}/check.sh"
+
+# after SIGNAL STATUS COMMAND...: more work than could be done; the signal comes
+# after a second, and twice at once, as timeout sends it to the process and its group.
+after() {
+	signal=$1 status=$2
+	shift 2
+	expect "$status" timeout --preserve-status -k 20 -s "$signal" 1 "$@"
+}
+
+bw="${TOOLS:?}/gdrcopy_copybw --soft"
+# shellcheck disable=SC2086
+for alloc in cuMemAlloc cuMemCreate; do
+	after INT 130 $bw -a $alloc -w 1000000000000
+	said '^write BW: [0-9.]+MB/s \([0-9.]+ GiB/s\) interrupted after [0-9]+ of 1000000000000 iter'
+	count '^read BW' 0
+	said '^# INTERRUPTED: these are partial results\.$'
+	said '^closing gdrdrv$'
+done
+
+# What was complete before stays so.
+# shellcheck disable=SC2086
+after TERM 143 $bw -l -w 10 -r 1000000000000 --csv
+sed '/^#/d' "$OUT/stdout" >"$OUT/csv"
+grep -q '^gdr_copy_to_mapping,1,0,10,.*,true$' "$OUT/csv" || fail "no complete row"
+grep -q '^gdr_copy_from_mapping,1,0,[0-9]*,.*,false$' "$OUT/csv" || fail "no partial row"
+
+after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -w 1000000000000
+said '^gdr_copy_to_mapping .* 1 '
+said '^# interrupted: gdr_copy_to_mapping of 1 bytes after [0-9]+ of 100 samples$'
+said '^# INTERRUPTED'
+count '^gdr_copy_from_mapping' 0
+
+after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -c -w 1000000000000
+said '^cuMemcpy_H2D .* 1 '
+count '^gdr_copy' 0
+
+# A signal that the parent ignores, as nohup and shells do for jobs, stays ignored.
+# shellcheck disable=SC2016
+expect 0 sh -c 'trap "" INT; "$@" & sleep 0.3; kill -INT $!; wait $!' sh \
+	"$TOOLS/gdrcopy_copybw" --soft -s 64K -w 300000 -r 1000
+count '^read BW' 1

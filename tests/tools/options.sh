@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Command lines: help against its golden text and the man page, and what is refused.
+# shellcheck source=/dev/null
+. "${SRC:?}/check.sh"
+
+for t in copybw copylat; do
+	tool=${TOOLS:?}/gdrcopy_$t
+	for h in -h --help; do
+		expect 0 "$tool" $h
+		silent
+		diff -u "$SRC/$t.help" "$OUT/stdout" || fail "$t $h differs from $t.help"
+	done
+	# Each option is in the man page.
+	sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/$t.help" >"$OUT/names"
+	[ "$(wc -l <"$OUT/names")" -gt 10 ] || fail "no options in $t.help"
+	while read -r o; do
+		grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_$t.1.scd" ||
+			fail "gdrcopy_$t.1 does not have --$o"
+	done <"$OUT/names"
+
+	expect 0 "$tool" --version
+	said "^gdrcopy_$t [0-9.]+ \(libgdrapi 2\.[0-9]+\)$"
+
+	expect 1 "$tool" -Z
+	complained "invalid option -- 'Z'"
+	complained '^ERROR: invalid option'
+	expect 1 "$tool" --nonsense
+	complained '^ERROR: invalid option'
+	expect 1 "$tool" -w
+	complained "requires an argument"
+	expect 1 "$tool" stray
+	complained '^ERROR: unexpected argument "stray"'
+
+	for bad in x -1 +1 ' 1' '' 1x 1K 0x 08 0 1000000000001 99999999999999999999999; do
+		expect 1 "$tool" -w "$bad"
+		complained '^ERROR: option -w, --write-iters: '
+		expect 1 "$tool" -r "$bad"
+		complained '^ERROR: option -r, --read-iters: '
+	done
+	for bad in x -4 1T 4KK 1.5M 0 2048G 17179869184G; do
+		expect 1 "$tool" --size="$bad"
+		complained '^ERROR: option -s, --size: '
+		expect 1 "$tool" --sizes "4,$bad"
+		complained '^ERROR: option --sizes: '
+	done
+	for bad in '' ',' '4,' ',4' '4,,8'; do
+		expect 1 "$tool" --sizes "$bad"
+		complained '^ERROR: option --sizes: '
+	done
+	# 64 sizes fit, 65 do not.
+	expect 1 "$tool" --sizes "$(seq -s, 65)"
+	complained 'has too many sizes'
+	expect 1 "$tool" -d -1
+	complained '^ERROR: option -d, --device: '
+	expect 1 "$tool" -a cumemalloc
+	complained '^ERROR: option -a, --alloc: "cumemalloc" is not one of cuMemAlloc, cuMemCreate$'
+	expect 1 "$tool" -M uc
+	complained '^ERROR: option -M, --mapping: "uc" is not one of default, wc, cache, device$'
+	expect 1 "$tool" --csv --json
+	complained 'exclude each other'
+done
+
+bw=$TOOLS/gdrcopy_copybw
+expect 1 "$bw" -o 2
+complained '^ERROR: offset 2 is not a multiple of 4$'
+expect 1 "$bw" -s 1000 -c 1001
+complained '^ERROR: offset 0 \+ copy size 1001 do not fit the buffer of 1000 bytes'
+expect 1 "$bw" -s 1000 -o 4 -c 997
+complained '^ERROR: offset 4 \+ copy size 997 do not fit'
+expect 1 "$bw" -s 1000 -o 4
+complained 'do not fit'
+expect 1 "$bw" -s 64K --sizes 4,128K
+complained 'copy size 131072 do not fit the buffer of 65536 bytes'
+expect 1 "$bw" --sizes 4 -l
+complained 'excludes'
+expect 1 "$bw" --sizes 4 -c 4
+complained 'excludes'
+expect 1 "$TOOLS/gdrcopy_copylat" -s 64K --sizes 65537
+complained 'copy size 65537 does not fit the buffer of 65536 bytes'

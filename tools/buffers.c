@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocating and freeing the memory of a copy benchmark. */
+#include "buffers.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int buffers_alloc(const struct gpu_allocator *how, size_t size, struct buffers *out)
+{
+	struct buffers b = { .size = size };
+	CUresult res = how->alloc(&b.dev, size, true, true);
+	int err;
+
+	if (res != CUDA_SUCCESS) {
+		fprintf(stderr, "ERROR: %zu bytes of device memory with %s: %s (%d)\n", size,
+			how->name, cu_error_name(res), (int)res);
+		if (res == CUDA_ERROR_OUT_OF_MEMORY && cu_is_soft())
+			fprintf(stderr, "NOTE: SOFTCUDA_MEMORY sets the memory of the simulated "
+				"GPU, as in SOFTCUDA_MEMORY=4G\n");
+		return -EIO;
+	}
+	err = host_alloc(size, &b.src);
+	if (err)
+		goto free_device;
+	err = host_alloc(size, &b.dst);
+	if (err)
+		goto free_src;
+	*out = b;
+	return 0;
+
+free_src:
+	host_free(&b.src);
+free_device:
+	how->free(&b.dev);
+	return err;
+}
+
+int buffers_free(const struct buffers *b)
+{
+	host_free(&b->dst);
+	host_free(&b->src);
+	return cu_check(b->dev.how->free(&b->dev), "freeing device memory");
+}

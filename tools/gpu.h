@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPUs and their memory: the list, the pick, the two allocators, host buffers.
+ * Functions that return a CUresult print nothing; the others say on stderr why
+ * they failed.
+ */
+#ifndef TOOLS_GPU_H
+#define TOOLS_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cu.h"
+
+struct gpu {
+	int ordinal;
+	CUdevice dev;
+	char name[256];
+	unsigned domain, bus, slot;     /* PCI address */
+	int driver;                     /* CUDA driver version, 1000 * major + 10 * minor */
+};
+
+/* cuInit, and unless softcuda was asked for a sentence which names it on failure.  0 or -errno. */
+int gpu_init(bool soft);
+
+/* Describe the GPU of an ordinal; makes no context.  0 or -errno. */
+int gpu_describe(int ordinal, struct gpu *out);
+
+/* Number of GPUs, or -errno. */
+int gpu_count(void);
+
+/* Describe the GPU and make its primary context current; gpu_close releases it. */
+int gpu_open(int ordinal, struct gpu *out);
+void gpu_close(const struct gpu *gpu);
+
+struct gpu_mem;
+
+struct gpu_allocator {
+	const char *name;
+	/* size bytes; aligned: to GPU_PAGE_SIZE; sync: set SYNC_MEMOPS, where it can be. */
+	CUresult (*alloc)(struct gpu_mem *out, size_t size, bool aligned, bool sync);
+	/* Undoes everything; returns the first error. */
+	CUresult (*free)(const struct gpu_mem *mem);
+};
+
+struct gpu_mem {
+	CUdeviceptr ptr;                /* usable address */
+	size_t size;                    /* bytes asked for */
+	CUdeviceptr base;               /* what was allocated, or reserved */
+	size_t alloc_size;
+	CUmemGenericAllocationHandle handle;    /* cuMemCreate only */
+	const struct gpu_allocator *how;
+};
+
+/* In the order of gpu_allocator_names. */
+extern const struct gpu_allocator gpu_allocators[];
+extern const char *const gpu_allocator_names[];
+
+/* size rounded up to whole GPU pages. */
+size_t gpu_round_up(size_t size);
+
+struct host_mem {
+	void *ptr;
+	size_t size;
+	bool pinned;
+};
+
+/* Page-locked memory, or with a notice on stderr ordinary memory.  0 or -errno. */
+int host_alloc(size_t size, struct host_mem *out);
+void host_free(const struct host_mem *mem);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* The option table: parsing and help. */
+#include "opts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdrapi.h"
+
+#define HELP_COLUMN  27
+#define HELP_WIDTH   80
+#define OPTS_MAX     48
+
+int opts_number(const char *text, bool suffix, uint64_t *out)
+{
+	unsigned long long v;
+	unsigned shift = 0;
+	char *end;
+
+	/* strtoull takes blanks and a sign; a count or a size has neither. */
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (errno == ERANGE)
+		return -ERANGE;
+	if (suffix && *end) {
+		switch (*end) {
+		case 'k': case 'K': shift = 10; break;
+		case 'm': case 'M': shift = 20; break;
+		case 'g': case 'G': shift = 30; break;
+		default: return -EINVAL;
+		}
+		end++;
+	}
+	if (*end)
+		return -EINVAL;
+	if (shift && v >> (64 - shift))
+		return -ERANGE;
+	*out = (uint64_t)v << shift;
+	return 0;
+}
+
+static int complain(const struct opt *o, const char *text, const char *what)
+{
+	if (o->letter)
+		fprintf(stderr, "ERROR: option -%c, --%s: \"%s\" %s\n", o->letter, o->name, text,
+			what);
+	else
+		fprintf(stderr, "ERROR: option --%s: \"%s\" %s\n", o->name, text, what);
+	return -EINVAL;
+}
+
+static int set_number(const struct opt *o, const char *text, uint64_t *out)
+{
+	char what[96];
+	uint64_t v;
+	int err = opts_number(text, o->kind != OPT_NUMBER, &v);
+
+	if (err == -EINVAL)
+		return complain(o, text, o->kind == OPT_NUMBER ?
+				"is not a number (decimal, 0x.. or 0..)" :
+				"is not a size (a number, and K, M or G for powers of 1024)");
+	if (err || v < o->min || v > o->max) {
+		snprintf(what, sizeof(what), "is out of range, %llu to %llu",
+			 (unsigned long long)o->min, (unsigned long long)o->max);
+		return complain(o, text, what);
+	}
+	*out = v;
+	return 0;
+}
+
+static int set_sizes(const struct opt *o, const char *text)
+{
+	struct opt_sizes list = { 0 };
+	char item[32];
+	const char *p = text;
+	size_t len;
+	int err;
+
+	for (;;) {
+		len = strcspn(p, ",");
+		if (len >= sizeof(item))
+			return complain(o, text, "is not a list of sizes, as in 4,64,1K");
+		if (list.n == OPT_SIZES_MAX)
+			return complain(o, text, "has too many sizes");
+		memcpy(item, p, len);
+		item[len] = '\0';
+		err = set_number(o, item, &list.v[list.n++]);
+		if (err)
+			return err;
+		if (!p[len])
+			break;
+		p += len + 1;
+	}
+	*(struct opt_sizes *)o->value = list;
+	return 0;
+}
+
+static void join_choices(const struct opt *o, char *buf, size_t len)
+{
+	size_t i, at = 0;
+
+	buf[0] = '\0';
+	for (i = 0; o->choices[i] && at < len; i++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? ", " : "", o->choices[i]);
+}
+
+static int set_choice(const struct opt *o, const char *text)
+{
+	char names[128], what[160];
+	unsigned i;
+
+	for (i = 0; o->choices[i]; i++) {
+		if (!strcmp(text, o->choices[i])) {
+			*(unsigned *)o->value = i;
+			return 0;
+		}
+	}
+	join_choices(o, names, sizeof(names));
+	snprintf(what, sizeof(what), "is not one of %s", names);
+	return complain(o, text, what);
+}
+
+static int set(const struct opt *o, const char *text)
+{
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->value = true;
+		return 0;
+	case OPT_NUMBER:
+	case OPT_SIZE:
+		return set_number(o, text, o->value);
+	case OPT_SIZES:
+		return set_sizes(o, text);
+	case OPT_CHOICE:
+		return set_choice(o, text);
+	case OPT_HELP:
+	case OPT_VERSION:
+		break;
+	}
+	return 0;
+}
+
+/* Words of text from column HELP_COLUMN on; the cursor is at column at. */
+static void print_wrapped(const char *text, size_t at)
+{
+	size_t len;
+
+	while (*text) {
+		len = strcspn(text, " ");
+		if (at != HELP_COLUMN && at + 1 + len > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			at = HELP_COLUMN;
+		} else if (at != HELP_COLUMN) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, text);
+		at += len;
+		text += len + (text[len] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct opt *o)
+{
+	char left[80], text[640], names[128];
+	char letter[8] = "    ";
+	int n;
+
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	n = snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name, o->arg ? " " : "",
+		     o->arg ? o->arg : "");
+	printf("%s", left);
+	if (n >= HELP_COLUMN)
+		printf("\n%*s", HELP_COLUMN, "");
+	else
+		printf("%*s", HELP_COLUMN - n, "");
+
+	n = snprintf(text, sizeof(text), "%s", o->help);
+	if (o->kind == OPT_CHOICE) {
+		join_choices(o, names, sizeof(names));
+		n += snprintf(text + n, sizeof(text) - (size_t)n, ": %s", names);
+	}
+	if (o->def)
+		snprintf(text + n, sizeof(text) - (size_t)n, " (default %s)", o->def);
+	print_wrapped(text, HELP_COLUMN);
+}
+
+static void print_help(const struct opts_program *p)
+{
+	size_t i;
+
+	printf("Usage: %s [OPTION]...\n%s\n\n", p->name, p->summary);
+	for (i = 0; i < p->n; i++)
+		print_option(&p->opts[i]);
+	printf("\n%s", p->notes);
+}
+
+static void print_version(const struct opts_program *p)
+{
+	int major, minor;
+
+	gdr_runtime_get_version(&major, &minor);
+	printf("%s %s (libgdrapi %d.%d)\n", p->name, GDRCOPY_VERSION, major, minor);
+}
+
+/* getopt's two descriptions of the table; in val the row's number plus one. */
+static void describe(const struct opts_program *p, char *letters, struct option *longs)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		const struct opt *o = &p->opts[i];
+
+		longs[i] = (struct option){
+			.name = o->name,
+			.has_arg = o->arg ? required_argument : no_argument,
+			.val = 256 + (int)i,
+		};
+		if (o->letter)
+			*letters++ = o->letter;
+		if (o->letter && o->arg)
+			*letters++ = ':';
+	}
+	longs[i] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+static const struct opt *find(const struct opts_program *p, int c)
+{
+	size_t i;
+
+	if (c >= 256)
+		return &p->opts[c - 256];
+	for (i = 0; i < p->n; i++) {
+		if (p->opts[i].letter == c)
+			return &p->opts[i];
+	}
+	return NULL;
+}
+
+static int apply_defaults(const struct opts_program *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		if (p->opts[i].def && set(&p->opts[i], p->opts[i].def))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
+{
+	struct option longs[OPTS_MAX + 1];
+	char letters[2 * OPTS_MAX + 1];
+	const struct opt *o;
+	int c;
+
+	if (p->n > OPTS_MAX || apply_defaults(p))
+		abort();
+	describe(p, letters, longs);
+	optind = 0;             /* glibc and musl: start afresh */
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		o = c == '?' ? NULL : find(p, c);
+		if (!o) {
+			fprintf(stderr, "ERROR: invalid option; %s --help lists them\n", p->name);
+			return OPTS_ERROR;
+		}
+		if (o->kind == OPT_HELP || o->kind == OPT_VERSION) {
+			if (o->kind == OPT_HELP)
+				print_help(p);
+			else
+				print_version(p);
+			return OPTS_DONE;
+		}
+		if (set(o, optarg))
+			return OPTS_ERROR;
+		if (o->given)
+			*o->given = true;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "ERROR: unexpected argument \"%s\"; %s --help lists the options\n",
+			argv[optind], p->name);
+		return OPTS_ERROR;
+	}
+	return OPTS_RUN;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command lines from one table per program: short and long forms, defaults,
+ * ranges, and the help text all come from the same rows.
+ */
+#ifndef TOOLS_OPTS_H
+#define TOOLS_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_FLAG,       /* value: bool, becomes true */
+	OPT_NUMBER,     /* value: uint64_t; decimal, 0x hex or 0 octal; min..max */
+	OPT_SIZE,       /* the same with a suffix K, M or G (powers of 1024) */
+	OPT_SIZES,      /* value: struct opt_sizes; sizes between commas, each min..max */
+	OPT_CHOICE,     /* value: unsigned, the index in choices */
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+#define OPT_SIZES_MAX 64
+
+struct opt_sizes {
+	size_t n;
+	uint64_t v[OPT_SIZES_MAX];
+};
+
+struct opt {
+	char letter;                    /* short form; 0: none */
+	const char *name;               /* long form */
+	enum opt_kind kind;
+	const char *arg;                /* what the help calls the argument; NULL: takes none */
+	const char *def;                /* default as one would type it; applied and shown */
+	const char *help;
+	void *value;
+	uint64_t min, max;              /* inclusive */
+	const char *const *choices;     /* ends with NULL */
+	bool *given;                    /* becomes true if the option was; may be NULL */
+};
+
+struct opts_program {
+	const char *name;
+	const char *summary;            /* first paragraph of the help */
+	const struct opt *opts;
+	size_t n;
+	const char *notes;              /* last paragraph of the help */
+};
+
+enum opts_result {
+	OPTS_RUN = 0,
+	OPTS_DONE,                      /* help or version was printed: exit with 0 */
+	OPTS_ERROR,                     /* the reason was printed: exit with 1 */
+};
+
+/* Apply the defaults, then the command line. */
+enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv);
+
+/* A number as OPT_SIZE (suffix) or OPT_NUMBER takes it; 0, -EINVAL or -ERANGE. */
+int opts_number(const char *text, bool suffix, uint64_t *out);
+
+#endif

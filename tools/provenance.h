@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The facts about a run that somebody needs who compares its numbers. */
+#ifndef TOOLS_PROVENANCE_H
+#define TOOLS_PROVENANCE_H
+
+#include "gdrapi.h"
+#include "gpu.h"
+#include "report.h"
+
+/* Host, CPU, kernel, NVIDIA driver, versions, date, command line. */
+void provenance_host(struct report *r, int argc, char **argv);
+
+/* GPU, its PCI address and NUMA node, and the CPU that this thread runs on. */
+void provenance_gpu(struct report *r, const struct gpu *gpu);
+
+/* Backend, its driver's version, and the copy routines. */
+void provenance_gdr(struct report *r, gdr_t g);
+
+/* "# ..." lines that say that softcuda's numbers are those of host memory, if it is in use. */
+void provenance_warn_soft(struct report *r);
+
+#endif
