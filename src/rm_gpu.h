@@ -34,8 +34,8 @@ enum gdr_rm_verdict {
 
 /* Which words of a CUDA IPC handle name what; found by calibration. */
 struct gdr_rm_ipc_layout {
-	unsigned client;                /* index of the u32 that is CUDA's RM client; object follows */
-	unsigned offset;                /* index of the u32 that is the offset in the object */
+	unsigned client;        /* index of the u32 that is CUDA's RM client; the object follows */
+	unsigned offset;        /* index of the u32 that is the offset in the object */
 };
 
 struct gdr_rm_gpu {

@@ -57,7 +57,7 @@ static int write_nonces(const struct gdr_cuda *cu, struct scratch *s)
 	 * synchronization behavior").
 	 */
 	if (cu->MemcpyDtoH(&back, s->ptr, sizeof(back)) != CUDA_SUCCESS || back != s->nonce[0])
-		return gdr_log_fail(EIO, "scratch memory of the GPU does not hold what was written");
+		return gdr_log_fail(EIO, "the GPU's scratch memory does not hold what was written");
 	return 0;
 }
 

@@ -191,7 +191,8 @@ static int measure(struct copy *c, const char *token, int (*call)(void *), uint6
 		.label = c->name, .size = c->size, .call = call, .arg = c,
 		.warmup = args.warmup, .iterations = iterations,
 		.buckets = iterations < 10 ? 1 :
-			iterations / 10 > BENCH_BUCKETS ? BENCH_BUCKETS : (unsigned)(iterations / 10),
+			iterations / 10 > BENCH_BUCKETS ? BENCH_BUCKETS :
+			(unsigned)(iterations / 10),
 	};
 	struct bench_result result;
 	int err;

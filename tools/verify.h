@@ -17,7 +17,7 @@ struct verify {
 	const struct window *window;
 	const struct report *report;    /* for the table of differences */
 	const struct buffers *buffers;  /* src is filled, dst is overwritten */
-	size_t offset;                  /* of the bytes under test in the mapping; a multiple of 4 */
+	size_t offset;                  /* of the bytes in the mapping, a multiple of 4 */
 	unsigned mismatches;            /* failed checks so far */
 };
 

@@ -12,33 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum call {
-	OPEN,
-	CLOSE,
-	MMAP,
-	MADVISE,
-	MUNMAP,
-	IOCTL
-};
+#include "driver_calls.h"
 
 static const char *const call_names[] = { "open",    "close",  "mmap",
 					  "madvise", "munmap", "ioctl" };
-
-struct step {
-	enum call call;
-	unsigned file; /* which descriptor, by order of opening */
-	uint32_t cmd;
-	size_t len;
-	uint64_t offset;
-	uint8_t in[48], out[48];
-	int err;
-};
-
-struct mapping {
-	uint8_t *addr;
-	size_t len;
-	unsigned file;
-};
 
 #define FILES	 4
 #define MAPPINGS 16
@@ -54,24 +31,6 @@ static struct mapping mappings[MAPPINGS]; /* addr NULL: none */
 static unsigned lacking; /* allocations until one fails, 0: none will */
 
 static char trouble[512];
-
-int __real_open(const char *path, int flags, ...);
-int __real_close(int fd);
-void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
-int __real_munmap(void *addr, size_t len);
-int __real_madvise(void *addr, size_t len, int advice);
-int __real_ioctl(int fd, unsigned long cmd, ...);
-void *__real_calloc(size_t n, size_t size);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_close(int fd);
-void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
-int __wrap_munmap(void *addr, size_t len);
-int __wrap_madvise(void *addr, size_t len, int advice);
-int __wrap_ioctl(int fd, unsigned long cmd, ...);
-void *__wrap_calloc(size_t n, size_t size);
 
 /* Keeps the first; a test asserts later, since the library may hold locks now. */
 __attribute__((format(printf, 1, 2))) static void complain(const char *fmt, ...)
