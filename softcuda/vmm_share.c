@@ -74,7 +74,7 @@ static int open_shared(int fd, uint64_t *size, CUmemAllocationProp *prop)
 static CUresult import_foreign(int os_fd, struct sc_object **out)
 {
 	struct sc_extent e = { 0 };
-	CUmemAllocationProp prop;
+	CUmemAllocationProp prop = { 0 };
 	struct sc_object *o;
 	int fd = open_shared(os_fd, &e.len, &prop);
 
