@@ -62,9 +62,48 @@ static void spin_until(struct sc_block *b, void *const *params)
 		sched_yield();
 }
 
+/*
+ * (flag_in, data_in, flag_out, data_out, result, words, stride, rounds): the GPU's
+ * side of tests/litmus/ping_pong.cu.
+ */
+static void ping_pong(struct sc_block *b, void *const *params)
+{
+	uint32_t words = arg_u32(params[5]), stride = arg_u32(params[6]);
+	uint32_t rounds = arg_u32(params[7]), bad = 0, first[2] = { 0, 0 };
+	uint32_t *flag_in = sc_kernel_at(b, arg_u64(params[0]), 4, false);
+	uint32_t *data_in = sc_kernel_at(b, arg_u64(params[1]), 4ULL * words, false);
+	uint32_t *flag_out = sc_kernel_at(b, arg_u64(params[2]), 4, true);
+	uint32_t *data_out = sc_kernel_at(b, arg_u64(params[3]), 4ULL * words, true);
+	uint32_t *result = sc_kernel_at(b, arg_u64(params[4]), 12, true);
+
+	if (!flag_in || !data_in || !flag_out || !data_out || !result || !stride)
+		return;
+	for (uint32_t r = 1; r <= rounds; r++) {
+		uint32_t flag, v;
+
+		while ((flag = __atomic_load_n(flag_in, __ATOMIC_ACQUIRE)) != r && ~flag)
+			sched_yield();
+		if (!~flag)
+			break;
+		for (uint64_t i = 0; i < words; i += stride) {
+			v = __atomic_load_n(&data_in[i], __ATOMIC_RELAXED);
+			if (v != r && !bad++) {
+				first[0] = r;
+				first[1] = v;
+			}
+		}
+		for (uint64_t i = 0; i < words; i += stride)
+			__atomic_store_n(&data_out[i], r, __ATOMIC_RELAXED);
+		__atomic_store_n(flag_out, r, __ATOMIC_RELEASE);
+	}
+	result[0] = bad;
+	memcpy(&result[1], first, sizeof(first));
+}
+
 static const struct sc_kernel kernels[] = {
 	{ "softcuda_fill_u32", { 8, 4, 4 }, fill_u32 },
 	{ "softcuda_spin_until", { 8, 4 }, spin_until },
+	{ "litmus_ping_pong", { 8, 8, 8, 8, 8, 4, 4, 4 }, ping_pong },
 };
 
 const struct sc_kernel *sc_kernel_find(const char *name)

@@ -11,7 +11,6 @@
 #include "copy.h"
 #include "export.h"
 #include "gdrapi.h"
-#include "gdrapi_ext.h"
 #include "handle.h"
 #include "log.h"
 
@@ -290,39 +289,6 @@ GDR_API int gdr_unmap(gdr_t g, gdr_mh_t handle, void *va, size_t size)
 	ret = unmap(g, m, va, size);
 	gdr_context_leave(g);
 	return -ret;
-}
-
-/* The type of the mapping, or -EINVAL for a handle that is stale or not mapped. */
-static int copy_type(gdr_mh_t handle, const char *call)
-{
-	int type = gdr_handle_type(handle.h);
-
-	if (type > GDR_MAPPING_TYPE_NONE)
-		return type;
-	return gdr_log_fail(EINVAL, "%s: handle 0x%lx is %s", call, handle.h,
-			    type < 0 ? "not pinned" : "not mapped");
-}
-
-GDR_API int gdr_copy_to_mapping(gdr_mh_t handle, void *map_d_ptr, const void *h_ptr, size_t size)
-{
-	int type = copy_type(handle, "gdr_copy_to_mapping");
-
-	if (type < 0)
-		return -type;
-	if (size)
-		gdr_copy_to((gdr_mapping_type_t)type, map_d_ptr, h_ptr, size);
-	return 0;
-}
-
-GDR_API int gdr_copy_from_mapping(gdr_mh_t handle, void *h_ptr, const void *map_d_ptr, size_t size)
-{
-	int type = copy_type(handle, "gdr_copy_from_mapping");
-
-	if (type < 0)
-		return -type;
-	if (size)
-		gdr_copy_from((gdr_mapping_type_t)type, h_ptr, map_d_ptr, size);
-	return 0;
 }
 
 GDR_API void gdr_runtime_get_version(int *major, int *minor)

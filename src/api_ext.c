@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gdrx_ functions. */
+/* The gdrx_ functions, but for copies. */
 #include "backend.h"
 #include "context.h"
 #include "copy.h"

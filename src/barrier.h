@@ -35,10 +35,28 @@
 #define GDR_FENCE_COHERENT      "sync"
 #endif
 
-#ifdef GDR_FENCE_STORES
-#define gdr_fence(insn)         __asm__ volatile(insn ::: "memory")
+#ifdef GDR_COPY_TRACE
+/* A test, which provides this, sees where fences are and which. */
+void gdr_fence_trace(const char *insn);
 #else
-#define gdr_fence(insn)         __sync_synchronize()
+#define gdr_fence_trace(insn)   ((void)0)
+#endif
+
+#ifdef GDR_FENCE_STORES
+#define gdr_fence(insn) do {                            \
+		gdr_fence_trace(insn);                  \
+		__asm__ volatile(insn ::: "memory");    \
+	} while (0)
+#else
+#define GDR_FENCE_STORES        "full"
+#define GDR_FENCE_RELEASE       "full"
+#define GDR_FENCE_LOADS         "full"
+#define GDR_FENCE_STREAMING     "full"
+#define GDR_FENCE_COHERENT      "full"
+#define gdr_fence(insn) do {                            \
+		gdr_fence_trace(insn);                  \
+		__sync_synchronize();                   \
+	} while (0)
 #endif
 
 /*

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "gdrapi.h"
+#include "gdrapi_ext.h"
 
 enum gdr_copy_dir {
 	GDR_COPY_TO_MAPPING = 0,
@@ -35,6 +36,9 @@ struct gdr_copy_kernel {
  * the table.
  */
 extern const struct gdr_copy_kernel gdr_copy_kernels[];
+
+/* By direction: the routine in use.  Written by gdr_copy_init alone. */
+extern const struct gdr_copy_kernel *gdr_copy_picked[2];
 
 /* Pick routines, once a process; GDRCOPY_COPY restricts the choice.  Idempotent, thread-safe. */
 void gdr_copy_init(void);
@@ -63,7 +67,11 @@ void gdr_copy_init(void);
 void gdr_copy_to(gdr_mapping_type_t type, void *dev, const void *host, size_t n);
 void gdr_copy_from(gdr_mapping_type_t type, void *host, const void *dev, size_t n);
 
-/* The same with a routine of the caller's choice, for tests of all of them. */
+/* n pieces as if they were one copy: the fences once, no order between the pieces. */
+void gdr_copy_iov(enum gdr_copy_dir dir, gdr_mapping_type_t type, const struct gdrx_iov *iov,
+		  size_t n);
+
+/* One copy with a routine of the caller's choice, for tests of all of them. */
 void gdr_copy_to_by(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,
 		    void *dev, const void *host, size_t n);
 void gdr_copy_from_by(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,

@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "handle.h"
+#include "parallel.h"
 #include "rm_gpu.h"
 
 /* Readers make mappings, the writer forks; writers first, so that fork never starves. */
@@ -31,6 +32,7 @@ static void after_fork_child(void)
 {
 	gdr_handle_forget_mappings();
 	gdr_rm_gpu_after_fork_child();
+	gdr_parallel_after_fork_child();
 	pthread_mutex_unlock(&registry_lock);
 	/* Unlocking would be by another thread id than the one that locked. */
 	fork_lock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;

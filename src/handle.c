@@ -3,53 +3,43 @@
 #include "handle.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "context.h"
 #include "log.h"
 
-/*
- * What a copy needs to know, in one word: generation << 32 | LIVE | type.
- * Written under the registry lock, read without.
- */
-#define LIVE            0x100u
-#define TYPE_MASK       0xffu
+#define LIVE            GDR_HANDLE_LIVE
+#define TYPE_MASK       (GDR_HANDLE_LIVE - 1)
 #define GENERATION_MAX  UINT32_MAX
-
-struct slot {
-	_Atomic uint64_t word;
-	struct gdr_memh *memh;          /* registry lock */
-	uint32_t next_free;             /* registry lock; slot + 1, 0 ends the list */
-};
 
 /* Chunk k holds FIRST << k slots, so that 22 pointers cover nearly 2^32 slots. */
 #define FIRST_SHIFT     10
-#define FIRST           (1u << FIRST_SHIFT)
+#define FIRST           GDR_HANDLE_FIRST
+_Static_assert(FIRST == 1u << FIRST_SHIFT, "the first chunk's size, twice");
 #define CHUNKS          22
 #define SLOTS           ((uint32_t)(((uint64_t)FIRST << CHUNKS) - FIRST))
 
-static struct slot *_Atomic chunks[CHUNKS];
+struct gdr_handle_slot *_Atomic gdr_handle_chunks[CHUNKS];
 static uint32_t slots_made;             /* registry lock, like the two below */
 static uint32_t free_head, free_tail;   /* first in, first out: generations last longest */
 
-static struct slot *slot_at(uint32_t n)
+static struct gdr_handle_slot *slot_at(uint32_t n)
 {
 	/* n + FIRST lies in [FIRST << k, FIRST << (k + 1)) for chunk k. */
 	uint64_t biased = (uint64_t)n + FIRST;
 	unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
-	struct slot *chunk;
+	struct gdr_handle_slot *chunk;
 
 	if (k >= CHUNKS)
 		return NULL;
-	chunk = atomic_load_explicit(&chunks[k], memory_order_acquire);
+	chunk = atomic_load_explicit(&gdr_handle_chunks[k], memory_order_acquire);
 	return chunk ? &chunk[biased - ((uint64_t)FIRST << k)] : NULL;
 }
 
 /* The slot that h names, if it is live.  *word is what was read of it. */
-static struct slot *live_slot(unsigned long h, uint64_t *word)
+static struct gdr_handle_slot *live_slot(unsigned long h, uint64_t *word)
 {
-	struct slot *s;
+	struct gdr_handle_slot *s;
 
 	if ((uint32_t)h == 0)
 		return NULL;
@@ -79,11 +69,11 @@ static uint32_t take_slot(void)
 		return 0;
 	if ((biased & (biased - 1)) == 0) {
 		unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
-		struct slot *chunk = calloc((size_t)FIRST << k, sizeof(*chunk));
+		struct gdr_handle_slot *chunk = calloc((size_t)FIRST << k, sizeof(*chunk));
 
 		if (!chunk)
 			return 0;
-		atomic_store_explicit(&chunks[k], chunk, memory_order_release);
+		atomic_store_explicit(&gdr_handle_chunks[k], chunk, memory_order_release);
 	}
 	slots_made++;
 	return n + 1;
@@ -91,7 +81,7 @@ static uint32_t take_slot(void)
 
 int gdr_handle_new(struct gdr *g, struct gdr_memh *m)
 {
-	struct slot *s;
+	struct gdr_handle_slot *s;
 	uint64_t generation;
 	uint32_t n;
 
@@ -119,7 +109,7 @@ int gdr_handle_new(struct gdr *g, struct gdr_memh *m)
 void gdr_handle_delete(struct gdr_memh *m)
 {
 	uint32_t n = (uint32_t)m->id;
-	struct slot *s = slot_at(n - 1);
+	struct gdr_handle_slot *s = slot_at(n - 1);
 	uint64_t generation;
 
 	gdr_registry_lock();
@@ -147,7 +137,7 @@ void gdr_handle_delete(struct gdr_memh *m)
 struct gdr_memh *gdr_handle_find(const struct gdr *g, unsigned long h)
 {
 	struct gdr_memh *m = NULL;
-	struct slot *s;
+	struct gdr_handle_slot *s;
 	uint64_t word;
 
 	gdr_registry_lock();
@@ -160,7 +150,7 @@ struct gdr_memh *gdr_handle_find(const struct gdr *g, unsigned long h)
 
 void gdr_handle_publish(const struct gdr_memh *m, gdr_mapping_type_t type)
 {
-	struct slot *s = slot_at((uint32_t)m->id - 1);
+	struct gdr_handle_slot *s = slot_at((uint32_t)m->id - 1);
 	uint64_t word = (uint64_t)(m->id >> 32) << 32 | LIVE | (uint64_t)type;
 
 	atomic_store_explicit(&s->word, word, memory_order_release);
@@ -175,12 +165,18 @@ int gdr_handle_type(unsigned long h)
 	return (int)(word & TYPE_MASK);
 }
 
+int gdr_handle_no_mapping(unsigned long h, const char *call)
+{
+	return gdr_log_fail(EINVAL, "%s: handle 0x%lx is %s", call, h,
+			    gdr_handle_type(h) < 0 ? "not pinned" : "not mapped");
+}
+
 void gdr_handle_forget_mappings(void)
 {
 	uint32_t n;
 
 	for (n = 0; n < slots_made; n++) {
-		struct slot *s = slot_at(n);
+		struct gdr_handle_slot *s = slot_at(n);
 		uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
 
 		atomic_store_explicit(&s->word, word & ~(uint64_t)TYPE_MASK, memory_order_relaxed);

@@ -9,17 +9,12 @@
 #include <string.h>
 
 #include "bench.h"
-#include "buffers.h"
-#include "fence.h"
+#include "copylat.h"
 #include "pattern.h"
-#include "tool.h"
-#include "verify.h"
-#include "window.h"
 
 #define NAME        "gdrcopy_copylat"
 #define BYTES_MAX   (1ULL << 40)
 #define COUNT_MAX   1000000000000ULL
-#define SIZES_MAX   72
 
 static struct {
 	struct tool_args tool;
@@ -39,7 +34,8 @@ static const struct opt options[] = {
 	  &args.reads, 1, COUNT_MAX, NULL, NULL },
 	{ 0, "warmup", OPT_NUMBER, "N", "1", "untimed copies before each measurement",
 	  &args.warmup, 0, COUNT_MAX, NULL, NULL },
-	{ 'c', "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy, too, in both directions",
+	{ 'c', "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy and copies by several threads, "
+	  "too, and tell where cuMemcpy is faster",
 	  &args.cuda, 0, 0, NULL, NULL },
 	{ 'C', "cold-cache", OPT_FLAG, NULL, NULL, "have the GPU own the lines before each copy; "
 	  "for caching mappings only", &args.cold, 0, 0, NULL, NULL },
@@ -68,119 +64,6 @@ static const struct opts_program program = {
 		"results.\n",
 };
 
-struct copylat {
-	struct tool tool;
-	struct buffers buffers;
-	struct window window;
-	struct verify verify;
-	uint64_t sizes[SIZES_MAX];
-	size_t n_sizes;
-	size_t buffer;          /* bytes, whole GPU pages */
-	size_t n;               /* bytes of the copy being timed */
-};
-
-/* One block of the output. */
-struct test {
-	const char *name;
-	const char *header_tabs;
-	int (*call)(void *lat);
-	int (*cold)(void *lat);         /* call, with the lines on the GPU before it */
-	int (*check)(struct copylat *lat);
-	uint64_t *iterations;
-};
-
-/* cuMemcpy tells host from device by the address. */
-static int cuda_to(void *arg)
-{
-	const struct copylat *lat = arg;
-
-	return cu.Memcpy(lat->buffers.dev.ptr, (uintptr_t)lat->buffers.src.ptr, lat->n) ? EIO : 0;
-}
-
-static int cuda_from(void *arg)
-{
-	const struct copylat *lat = arg;
-
-	return cu.Memcpy((uintptr_t)lat->buffers.dst.ptr, lat->buffers.dev.ptr, lat->n) ? EIO : 0;
-}
-
-static int gdr_to(void *arg)
-{
-	const struct copylat *lat = arg;
-
-	return gdr_copy_to_mapping(lat->window.mh, lat->window.ptr, lat->buffers.src.ptr, lat->n);
-}
-
-static int gdr_from(void *arg)
-{
-	const struct copylat *lat = arg;
-
-	return gdr_copy_from_mapping(lat->window.mh, lat->buffers.dst.ptr, lat->window.ptr, lat->n);
-}
-
-/* Synchronous for memory with SYNC_MEMOPS. */
-static int chill(void *arg)
-{
-	const struct copylat *lat = arg;
-
-	return cu.MemsetD8(lat->buffers.dev.ptr, 0, lat->n) ? EIO : 0;
-}
-
-static int gdr_to_cold(void *arg)
-{
-	int err = chill(arg);
-
-	if (!err)
-		err = gdr_to(arg);
-	fence_stores();
-	return err;
-}
-
-static int gdr_from_cold(void *arg)
-{
-	int err = chill(arg);
-
-	if (!err)
-		err = gdr_from(arg);
-	fence_loads();
-	return err;
-}
-
-static int check_to(struct copylat *lat)
-{
-	int err = verify_prepare_write(&lat->verify, lat->n);
-
-	if (err)
-		return err;
-	err = gdr_to(lat);
-	if (err)
-		return window_error("gdr_copy_to_mapping", err);
-	return verify_write(&lat->verify, lat->n);
-}
-
-static int check_from(struct copylat *lat)
-{
-	int err = verify_prepare_read(&lat->verify, lat->n);
-
-	if (err)
-		return err;
-	err = gdr_from(lat);
-	if (err)
-		return window_error("gdr_copy_from_mapping", err);
-	verify_read(&lat->verify, lat->n);
-	return 0;
-}
-
-static const struct test cuda_tests[] = {
-	{ "cuMemcpy_H2D", "\t\t", cuda_to, NULL, NULL, &args.writes },
-	{ "cuMemcpy_D2H", "\t\t", cuda_from, NULL, NULL, &args.reads },
-};
-
-static const struct test gdr_tests[] = {
-	{ "gdr_copy_to_mapping", "\t\t\t", gdr_to, gdr_to_cold, check_to, &args.writes },
-	{ "gdr_copy_from_mapping", "\t\t\t", gdr_from, gdr_from_cold, check_from, &args.reads },
-};
-
 static void print_row(struct copylat *lat, const struct test *t, const struct bench_result *b,
 		      unsigned buckets)
 {
@@ -204,7 +87,8 @@ static void print_row(struct copylat *lat, const struct test *t, const struct be
 		    s->min);
 	report_row(&lat->tool.report, row, sizeof(row) / sizeof(row[0]));
 	if (!b->complete)
-		report_note(&lat->tool.report, "interrupted: %s of %zu bytes after %zu of %u samples",
+		report_note(&lat->tool.report,
+			    "interrupted: %s of %zu bytes after %zu of %u samples",
 			    t->name, lat->n, s->n, buckets);
 }
 
@@ -214,10 +98,10 @@ static int run_size(struct copylat *lat, const struct test *t)
 	struct bench_plan plan = {
 		.label = t->name, .size = lat->n, .arg = lat,
 		.call = cold ? t->cold : t->call,
-		.overhead = cold ? chill : NULL,
-		.warmup = args.warmup, .iterations = *t->iterations,
-		.buckets = *t->iterations < BENCH_BUCKETS ?
-			(unsigned)*t->iterations : BENCH_BUCKETS,
+		.overhead = cold ? copylat_chill : NULL,
+		.warmup = args.warmup, .iterations = lat->iterations[t->direction],
+		.buckets = lat->iterations[t->direction] < BENCH_BUCKETS ?
+			(unsigned)lat->iterations[t->direction] : BENCH_BUCKETS,
 	};
 	struct bench_result result;
 	int err;
@@ -226,14 +110,16 @@ static int run_size(struct copylat *lat, const struct test *t)
 	if (err)
 		return err;
 	err = bench_run(&plan, &result);
-	if (err && t->check)
+	if (err && t->way != CROSSOVER_CUDA)
 		return window_error(t->name, err);
 	if (err) {
 		fprintf(stderr, "ERROR: %s of %zu bytes failed\n", t->name, lat->n);
 		return -err;
 	}
-	if (result.stats.n)
+	if (result.stats.n) {
 		print_row(lat, t, &result, plan.buckets);
+		crossover_add(&lat->crossover[t->direction], t->way, lat->n, result.stats.median);
+	}
 	return 0;
 }
 
@@ -245,8 +131,8 @@ static int run_test(struct copylat *lat, const struct test *t)
 
 	report_blank(r);
 	report_line(r, "%s num iters for each size: %llu", t->name,
-		    (unsigned long long)*t->iterations);
-	if (t->call == gdr_to)
+		    (unsigned long long)lat->iterations[t->direction]);
+	if (t == &copylat_gdr_tests[0])
 		report_line(r, "WARNING: this is the cost of the call on the CPU; the data may not "
 			    "be visible to the GPU when it returns");
 	report_line(r, "Test %s Size(B) \t Median Time(us) \t Min. Time(us)", t->header_tabs);
@@ -257,12 +143,12 @@ static int run_test(struct copylat *lat, const struct test *t)
 	return err;
 }
 
-static int run_tests(struct copylat *lat, const struct test *tests, size_t n)
+static int run_tests(struct copylat *lat, const struct test *tests)
 {
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err && !bench_stopped(); i++)
+	for (i = 0; i < COPYLAT_DIRECTIONS && !err && !bench_stopped(); i++)
 		err = run_test(lat, &tests[i]);
 	return err;
 }
@@ -276,7 +162,8 @@ static void print_setup(struct copylat *lat)
 		FIELD_INTEGER("warmup_iterations", args.warmup),
 		FIELD_BOOL("cold_cache", args.cold),
 		FIELD_BOOL("verify", !args.no_verify),
-		FIELD_BOOL("host_memory_pinned", lat->buffers.src.pinned && lat->buffers.dst.pinned),
+		FIELD_BOOL("host_memory_pinned",
+			   lat->buffers.src.pinned && lat->buffers.dst.pinned),
 		FIELD_STRING("statistics_of", "means of up to 100 buckets of calls"),
 	};
 	size_t i;
@@ -309,7 +196,14 @@ static int run_gdr(struct copylat *lat)
 			"is not\n");
 		err = -EINVAL;
 	} else {
-		err = run_tests(lat, gdr_tests, sizeof(gdr_tests) / sizeof(gdr_tests[0]));
+		err = run_tests(lat, copylat_gdr_tests);
+		if (!err && args.cuda)
+			err = run_tests(lat, copylat_thread_tests);
+	}
+	if (!err && args.cuda && !bench_stopped()) {
+		report_blank(r);
+		crossover_print(&lat->crossover[0], r, "to");
+		crossover_print(&lat->crossover[1], r, "from");
 	}
 	if (lat->verify.mismatches)
 		report_note(r, "DATA MISMATCH: %u checks failed", lat->verify.mismatches);
@@ -324,7 +218,7 @@ static int run(struct copylat *lat)
 	print_setup(lat);
 	pattern_fill(lat->buffers.src.ptr, lat->buffer, 0);
 	if (args.cuda)
-		err = run_tests(lat, cuda_tests, sizeof(cuda_tests) / sizeof(cuda_tests[0]));
+		err = run_tests(lat, copylat_cuda_tests);
 	if (err || bench_stopped())
 		return err;
 	return run_gdr(lat);
@@ -377,6 +271,8 @@ int main(int argc, char **argv)
 		return parsed == OPTS_DONE ? 0 : 1;
 	round_iterations("write", &args.writes);
 	round_iterations("read", &args.reads);
+	lat.iterations[0] = args.writes;
+	lat.iterations[1] = args.reads;
 	if (choose_sizes(&lat) || tool_begin(&lat.tool, NAME, &args.tool, argc, argv))
 		return 1;
 	err = buffers_alloc(&gpu_allocators[args.tool.alloc], lat.buffer, &lat.buffers);

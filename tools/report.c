@@ -127,6 +127,12 @@ void report_parameter(struct report *r, const struct report_field *field)
 	}
 }
 
+void report_summary(struct report *r, const struct report_field *field)
+{
+	if (r->format == REPORT_JSON)
+		report_json_set(r->json, "summary", field);
+}
+
 void report_row(struct report *r, const struct report_field *fields, size_t n)
 {
 	size_t i;

@@ -64,6 +64,9 @@ void report_fact(struct report *r, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void report_parameter(struct report *r, const struct report_field *field);
 
+/* JSON: a field of "summary". */
+void report_summary(struct report *r, const struct report_field *field);
+
 /* Text and CSV: a "# ..." line; JSON: an entry of "notes". */
 void report_note(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -79,6 +82,7 @@ int report_close(struct report *r, int exit_status, bool interrupted);
 
 /* report_json.c, or report_nojson.c where jansson is missing. */
 struct report_json *report_json_new(const char *tool);
+/* A section that is not there yet is made. */
 void report_json_set(struct report_json *j, const char *section, const struct report_field *field);
 void report_json_note(struct report_json *j, const char *text);
 void report_json_row(struct report_json *j, const struct report_field *fields, size_t n);

@@ -59,6 +59,8 @@ fail:
 
 void report_json_set(struct report_json *j, const char *section, const struct report_field *field)
 {
+	if (!json_object_get(j->root, section))
+		put(j, j->root, section, json_object());
 	put(j, json_object_get(j->root, section), field->name, value(field));
 }
 

@@ -48,3 +48,11 @@ complained '^WARNING: read iterations raised from 101 to 200, a multiple of 100$
 said '^gdr_copy_to_mapping num iters for each size: 200$'
 expect 0 "$lat" --soft --sizes 4 -w 99 -r 200
 silent
+
+# -c tells where cuMemcpy overtakes, or that it does not.
+expect 0 "$lat" --soft -c --sizes 4,1M -w 10 -r 10
+count '^gdrx_copy_to_mapping .*[0-9]$' 3
+count '^gdrx_copy_from_mapping .*[0-9]$' 3
+count '^cuMemcpy (overtakes|does not overtake|is faster than) (one thread|several threads) (to|from) the mapping' 4
+expect 0 "$lat" --soft --sizes 4 -w 10 -r 10
+count '^(gdrx_copy|cuMemcpy)' 0

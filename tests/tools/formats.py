@@ -28,7 +28,8 @@ def check_copybw(row, writes, reads, offset):
 
 
 def check_copylat(row, writes, reads):
-    n = writes if row["test"] in ("gdr_copy_to_mapping", "cuMemcpy_H2D") else reads
+    n = writes if row["test"] in ("gdr_copy_to_mapping", "cuMemcpy_H2D",
+                                 "gdrx_copy_to_mapping") else reads
     assert row["iterations"] == n and row["samples"] == min(n, 100), row
     assert 0 < row["min_us"] <= row["median_us"] <= row["p90_us"] <= row["p99_us"], row
     assert row["p99_us"] <= row["max_us"], row
@@ -41,7 +42,8 @@ def check_rows(rows, tool, sizes, numbers):
         tests = [(t, s) for s in sizes for t in ("gdr_copy_to_mapping", "gdr_copy_from_mapping")]
     else:
         tests = [(t, s) for t in ("cuMemcpy_H2D", "cuMemcpy_D2H", "gdr_copy_to_mapping",
-                                  "gdr_copy_from_mapping") for s in sizes]
+                                  "gdr_copy_from_mapping", "gdrx_copy_to_mapping",
+                                  "gdrx_copy_from_mapping") for s in sizes]
     assert [(r["test"], r["size_bytes"]) for r in rows] == tests, rows
     for row in rows:
         assert list(row) == (COPYBW if tool == "copybw" else COPYLAT), row

@@ -2,14 +2,17 @@
 /*
  * What the device side sees: built with GDR_COPY_TRACE, so that the copy code
  * reports each access.  Accesses are naturally aligned; stores cover the range
- * exactly, each byte once; loads stay within the 64-byte lines that the range
- * touches and never read a block twice; 1, 2, 4, 8 and 16 aligned bytes are one
- * access.
+ * exactly, each byte once, in as few accesses as the routine's widths allow; loads
+ * stay within the 64-byte lines that the range touches and read each block that
+ * has a byte of it once; 1, 2, 4, 8 and 16 aligned bytes are one access.  One
+ * fence is before the accesses and one after them, and none between, also if they
+ * are those of several pieces.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "barrier.h"
 #include "copy/access.h"
 
 #define TO GDR_COPY_TO_MAPPING
@@ -18,6 +21,7 @@
 #define LINE 64
 #define OFFSETS 128
 #define SIZES 576                      /* two turns of an unrolled loop and a bit */
+#define SMALL 256                       /* up to here the number of stores is checked */
 #define MARGIN 128
 #define ROOM (MARGIN + OFFSETS + SIZES + MARGIN)
 
@@ -32,7 +36,7 @@ struct seen {
 	enum gdr_copy_dir dir;
 	uintptr_t dev;
 	size_t n;
-	size_t block;                   /* width of the loads that are expected */
+	size_t block;                   /* width of the routine */
 	size_t max;                     /* widest access that is allowed */
 	const struct access *accesses;
 	size_t count;
@@ -42,6 +46,24 @@ static _Alignas(128) unsigned char device[ROOM];
 static unsigned char host[ROOM];
 static struct access trace[ROOM];
 static size_t traced;
+
+/* A fence, and how many accesses came before it. */
+struct fence {
+	const char *insn;
+	size_t at;
+};
+
+#define FENCES 8
+
+static struct fence fences[FENCES];
+static size_t fenced;
+
+void gdr_fence_trace(const char *insn)
+{
+	if (fenced < FENCES)
+		fences[fenced] = (struct fence){ insn, traced };
+	fenced++;
+}
 
 void gdr_copy_trace(enum gdr_copy_dir dir, const volatile void *dev, size_t width)
 {
@@ -105,6 +127,27 @@ static const char *check_coverage(const struct seen *s)
 	return NULL;
 }
 
+/*
+ * The fewest naturally aligned accesses that cover [dev, dev + n) exactly, of 1,
+ * 2, 4, 8 or 16 bytes, if block allows, or whole blocks.
+ */
+static size_t fewest(uintptr_t dev, size_t n, size_t block)
+{
+	static size_t best[SIZES + 1];  /* from byte i of the range to its end */
+
+	best[n] = 0;
+	for (size_t i = n; i-- > 0;) {
+		best[i] = SIZE_MAX;
+		for (size_t w = 1; w <= block; w *= 2) {
+			if ((w > 16 && w != block) || (dev + i) % w || i + w > n)
+				continue;
+			if (best[i + w] + 1 < best[i])
+				best[i] = best[i + w] + 1;
+		}
+	}
+	return best[0];
+}
+
 /* NULL, or the rule that was broken. */
 static const char *check(const struct seen *s)
 {
@@ -120,7 +163,60 @@ static const char *check(const struct seen *s)
 		       "more than one access";
 	if (s->dir == GDR_COPY_FROM_MAPPING && s->count != blocks)
 		return "more loads than blocks";
+	if (s->dir == GDR_COPY_TO_MAPPING && s->n <= SMALL &&
+	    s->count != fewest(s->dev, s->n, s->block))
+		return "more stores than needed";
 	return NULL;
+}
+
+/* The fences around s, all of whose accesses were traced. */
+static const char *check_fences(const struct seen *s, gdr_mapping_type_t type, int streaming)
+{
+	const char *before = GDR_FENCE_COHERENT, *after = GDR_FENCE_COHERENT;
+
+	if (type != GDR_MAPPING_TYPE_CACHING && s->dir == GDR_COPY_TO_MAPPING) {
+		before = GDR_FENCE_RELEASE;
+		after = GDR_FENCE_STORES;
+	} else if (type != GDR_MAPPING_TYPE_CACHING) {
+		before = streaming && type == GDR_MAPPING_TYPE_WC ? GDR_FENCE_STREAMING :
+			 GDR_FENCE_LOADS;
+		after = GDR_FENCE_LOADS;
+	}
+	if (fenced != 2 || fences[0].at != 0 || fences[1].at != s->count)
+		return "not one fence before and one after";
+	if (strcmp(fences[0].insn, before) != 0 || strcmp(fences[1].insn, after) != 0)
+		return "another fence than the copy needs";
+	return NULL;
+}
+
+/* Three pieces are the accesses of three copies, with the fences of one. */
+static int trace_pieces(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,
+			enum gdr_copy_dir dir)
+{
+	struct gdrx_iov iov[] = {
+		{ device + MARGIN + 3, host, 100 },
+		{ device + MARGIN + 192, host + 128, 8 },
+		{ device + MARGIN + 256, host + 256, 128 },
+	};
+	struct seen s = { .dir = dir };
+	const char *wrong;
+
+	traced = fenced = 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (dir == GDR_COPY_TO_MAPPING)
+			gdr_copy_to_by(k, type, iov[i].map_d_ptr, iov[i].h_ptr, iov[i].size);
+		else
+			gdr_copy_from_by(k, type, iov[i].h_ptr, iov[i].map_d_ptr, iov[i].size);
+	}
+	s.count = traced;
+	gdr_copy_picked[dir] = k;
+	traced = fenced = 0;
+	gdr_copy_iov(dir, type, iov, 3);
+	wrong = traced == s.count ? check_fences(&s, type, 1) : "not the accesses of its pieces";
+	if (wrong)
+		printf("FAILED: %s, type %d, %s the mapping: three pieces: %s\n", k->name,
+		       (int)type, dir == GDR_COPY_TO_MAPPING ? "to" : "from", wrong);
+	return wrong != NULL;
 }
 
 static const char *trace_one(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,
@@ -131,17 +227,21 @@ static const char *trace_one(const struct gdr_copy_kernel *k, gdr_mapping_type_t
 	size_t width = narrow ? 8 : k->width;
 	struct seen s = {
 		.dir = dir, .dev = (uintptr_t)dev, .n = n,
-		.block = n < 16 && width > 16 ? 16 : width,
+		.block = width,
 		.accesses = trace,
 	};
+	const char *wrong;
 
 	s.max = is_single(&s) && n > width ? n : width;
-	traced = 0;
+	traced = fenced = 0;
 	if (dir == GDR_COPY_TO_MAPPING)
 		gdr_copy_to_by(k, type, dev, host, n);
 	else
 		gdr_copy_from_by(k, type, host, dev, n);
 	s.count = traced;
+	wrong = check_fences(&s, type, !is_single(&s));
+	if (wrong)
+		return wrong;
 	if (type == GDR_MAPPING_TYPE_CACHING && !is_single(&s))
 		return s.count ? "traced, but should be the C library's copy" : NULL;
 	return check(&s);
@@ -167,6 +267,12 @@ static int trace_all(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,
 	return 0;
 }
 
+static int trace_both(const struct gdr_copy_kernel *k, gdr_mapping_type_t type,
+		      enum gdr_copy_dir dir)
+{
+	return trace_all(k, type, dir) + trace_pieces(k, type, dir);
+}
+
 /* The rules are able to say no. */
 static int check_the_check(void)
 {
@@ -184,6 +290,9 @@ static int check_the_check(void)
 		{ TO, 0, 24, 3, { { TO, 0, 16 }, { TO, 8, 8 }, { TO, 16, 8 } }, 0 },
 		{ TO, 0, 24, 1, { { TO, 0, 16 } }, 0 },
 		{ TO, 0, 3, 1, { { TO, 0, 3 } }, 0 },
+		{ TO, 0, 3, 2, { { TO, 0, 2 }, { TO, 2, 1 } }, 1 },
+		{ TO, 0, 3, 3, { { TO, 0, 1 }, { TO, 1, 1 }, { TO, 2, 1 } }, 0 },
+		{ TO, 1, 3, 2, { { TO, 1, 1 }, { TO, 2, 2 } }, 1 },
 		{ TO, 0, 8, 2, { { TO, 0, 4 }, { TO, 4, 4 } }, 0 },
 		{ FROM, 3, 12, 1, { { FROM, 0, 16 } }, 1 },
 		{ FROM, 3, 12, 2, { { FROM, 0, 8 }, { FROM, 8, 8 } }, 0 },
@@ -229,9 +338,9 @@ int main(void)
 		}
 		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 			if (k->store)
-				failures += trace_all(k, types[t], GDR_COPY_TO_MAPPING);
+				failures += trace_both(k, types[t], GDR_COPY_TO_MAPPING);
 			if (k->load)
-				failures += trace_all(k, types[t], GDR_COPY_FROM_MAPPING);
+				failures += trace_both(k, types[t], GDR_COPY_FROM_MAPPING);
 		}
 		tested++;
 	}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# gdrcopy_copytune over softcuda: every routine, place and thread count has its figures.
+# shellcheck source=/dev/null
+. "${SRC:?}/check.sh"
+tune=${TOOLS:?}/gdrcopy_copytune
+
+expect 0 "$tune" --soft --sizes 8,200,64K --threads 1,2 -t 1
+silent
+tail -n 1 "$OUT/stdout" | grep -q '^# SOFTCUDA' || fail "the last line does not warn"
+count '^to the mapping, device offset' 3
+count '^from the mapping, device offset' 3
+count '^(to|from) the mapping, by so many threads' 2
+# three sizes in each of the eight tables, each with a name or number at its end
+count '^ *(8|200|65536)( +([0-9]+\.[0-9]{4}|-))+  [a-z0-9]+$' 24
+count '^ *bytes .* generic  fastest$' 6
+
+# One routine a size, direction and place is the fastest.
+expect 0 "$tune" --soft --sizes 64 --threads 1 -t 1 --csv
+grep -v '^#' "$OUT/stdout" >"$OUT/rows"
+mv "$OUT/rows" "$OUT/stdout"
+said '^direction,size_bytes,device_offset,host_offset,routine,threads,median_us,gb_per_s,fastest$'
+count ',generic,1,' 6
+count ',true$' 8
+
+expect 1 "$tune" --soft --sizes 0
+complained sizes
+expect 1 "$tune" --soft --threads 65
+complained threads
