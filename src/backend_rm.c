@@ -15,24 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "backend_rm.h"
 #include "context.h"
 #include "cuda.h"
 #include "log.h"
-#include "rm_pin.h"
-
-struct rm_gdr {
-	struct gdr base;
-	const struct gdr_cuda *cu;
-	struct gdr_rm_gpu **gpus;       /* one reference each */
-	unsigned ngpus;
-};
-
-struct rm_memh {
-	struct gdr_memh base;
-	struct gdr_rm_range range;
-	uint64_t misaligned;            /* bytes from range.va to the pinned address */
-};
 
 static struct rm_gdr *to_gdr(struct gdr *g)
 {

@@ -50,6 +50,8 @@
 	X(MemMap, cuMemMap) \
 	X(MemUnmap, cuMemUnmap) \
 	X(MemSetAccess, cuMemSetAccess) \
+	X(MemExportToShareableHandle, cuMemExportToShareableHandle) \
+	X(IpcGetMemHandle, cuIpcGetMemHandle) \
 	X(StreamQuery, cuStreamQuery) \
 	X(StreamSynchronize, cuStreamSynchronize) \
 	X(ModuleLoadData, cuModuleLoadData) \

@@ -17,6 +17,7 @@
 
 int opts_number(const char *text, bool suffix, uint64_t *out)
 {
+	static const char units[] = "kmgKMG";
 	unsigned long long v;
 	unsigned shift = 0;
 	char *end;
@@ -29,13 +30,11 @@ int opts_number(const char *text, bool suffix, uint64_t *out)
 	if (errno == ERANGE)
 		return -ERANGE;
 	if (suffix && *end) {
-		switch (*end) {
-		case 'k': case 'K': shift = 10; break;
-		case 'm': case 'M': shift = 20; break;
-		case 'g': case 'G': shift = 30; break;
-		default: return -EINVAL;
-		}
-		end++;
+		const char *unit = strchr(units, *end++);
+
+		if (!unit)
+			return -EINVAL;
+		shift = 10 * ((unsigned)(unit - units) % 3 + 1);
 	}
 	if (*end)
 		return -EINVAL;
@@ -126,6 +125,16 @@ static int set_choice(const struct opt *o, const char *text)
 	return complain(o, text, what);
 }
 
+static int add_string(const struct opt *o, const char *text)
+{
+	struct opt_strings *list = o->value;
+
+	if (list->n == OPT_STRINGS_MAX)
+		return complain(o, text, "is one too many");
+	list->v[list->n++] = text;
+	return 0;
+}
+
 static int set(const struct opt *o, const char *text)
 {
 	switch (o->kind) {
@@ -139,6 +148,9 @@ static int set(const struct opt *o, const char *text)
 		return set_sizes(o, text);
 	case OPT_CHOICE:
 		return set_choice(o, text);
+	case OPT_STRINGS:
+		return add_string(o, text);
+	case OPT_LIST:
 	case OPT_HELP:
 	case OPT_VERSION:
 		break;
@@ -257,6 +269,24 @@ static int apply_defaults(const struct opts_program *p)
 	return 0;
 }
 
+/* True if the option is one that answers and ends the program. */
+static bool answer(const struct opts_program *p, const struct opt *o)
+{
+	switch (o->kind) {
+	case OPT_LIST:
+		p->list();
+		return true;
+	case OPT_HELP:
+		print_help(p);
+		return true;
+	case OPT_VERSION:
+		print_version(p);
+		return true;
+	default:
+		return false;
+	}
+}
+
 enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 {
 	struct option longs[OPTS_MAX + 1];
@@ -274,18 +304,15 @@ enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 			fprintf(stderr, "ERROR: invalid option; %s --help lists them\n", p->name);
 			return OPTS_ERROR;
 		}
-		if (o->kind == OPT_HELP || o->kind == OPT_VERSION) {
-			if (o->kind == OPT_HELP)
-				print_help(p);
-			else
-				print_version(p);
+		if (answer(p, o))
 			return OPTS_DONE;
-		}
 		if (set(o, optarg))
 			return OPTS_ERROR;
 		if (o->given)
 			*o->given = true;
 	}
+	for (; p->stray && optind < argc; optind++)
+		fprintf(stderr, "NOTE: argument \"%s\" is ignored\n", argv[optind]);
 	if (optind < argc) {
 		fprintf(stderr, "ERROR: unexpected argument \"%s\"; %s --help lists the options\n",
 			argv[optind], p->name);

@@ -16,6 +16,8 @@ enum opt_kind {
 	OPT_SIZE,       /* the same with a suffix K, M or G (powers of 1024) */
 	OPT_SIZES,      /* value: struct opt_sizes; sizes between commas, each min..max */
 	OPT_CHOICE,     /* value: unsigned, the index in choices */
+	OPT_STRINGS,    /* value: struct opt_strings; each use adds one */
+	OPT_LIST,       /* calls the program's list */
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -25,6 +27,13 @@ enum opt_kind {
 struct opt_sizes {
 	size_t n;
 	uint64_t v[OPT_SIZES_MAX];
+};
+
+#define OPT_STRINGS_MAX 256
+
+struct opt_strings {
+	size_t n;
+	const char *v[OPT_STRINGS_MAX]; /* as in argv */
 };
 
 struct opt {
@@ -46,11 +55,13 @@ struct opts_program {
 	const struct opt *opts;
 	size_t n;
 	const char *notes;              /* last paragraph of the help */
+	void (*list)(void);             /* for OPT_LIST: prints on stdout */
+	bool stray;                     /* arguments that are no options are ignored, with a note */
 };
 
 enum opts_result {
 	OPTS_RUN = 0,
-	OPTS_DONE,                      /* help or version was printed: exit with 0 */
+	OPTS_DONE,                      /* help, version or list was printed: exit with 0 */
 	OPTS_ERROR,                     /* the reason was printed: exit with 1 */
 };
 

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The suite on softcuda: nothing fails, and only what is named here is waived.
+# shellcheck source=/dev/null
+. "${SRC:?}/../tools/check.sh"
+sanity=${SANITY:?}
+
+# waived PATTERN: all waived tests, as one extended regular expression for the whole name.
+waived() {
+	sed '1,/^List of waived tests:/d;/^$/,$d' "$OUT/stdout" | sed 's/^    //;s/ .*//' >"$OUT/waived"
+	[ -z "$1" ] || grep -Evx "$1" "$OUT/waived" >"$OUT/unexpected"
+	[ ! -s "$OUT/unexpected" ] || fail "waived: $(cat "$OUT/unexpected")"
+}
+descriptors='invalidation_unix_sock_shared_fd_gdr_(map|pin_buffer)_(cu|vm)m(em)?alloc'
+coherent='basic_v2_forcepci_.*|data_validation_v2_forcepci_.*|data_validation_mix_mappings_.*'
+
+# The classic 28.
+set --
+while read -r name; do
+	set -- "$@" -t "$name"
+done <"$SRC/classic.txt"
+expect 0 "$sanity" --soft "$@"
+said '^Total: 28, Passed: 24, Failed: 0, Waived: 4$'
+waived "$descriptors"
+
+# What runs by default.
+expect 0 "$sanity" --soft
+silent
+said '^Total: 36, Passed: 28, Failed: 0, Waived: 8$'
+waived "$descriptors|$coherent"
+tail -n 1 "$OUT/stdout" | grep -q '^# SOFTCUDA: NO GPU IS USED' || fail "it does not say softcuda"
+
+# Everything; on a machine that can, overlapping pins work too.
+expect 0 "$sanity" --soft --all
+said '^Total: [0-9]+, Passed: [0-9]+, Failed: 0, Waived: [0-9]+$'
+waived "$descriptors|$coherent|several_gpus_.*|overlapping_pins_(cumem|vmm)alloc"
+
+# Coherent, with two GPUs.
+expect 0 env SOFTCUDA_COHERENT=1 SOFTCUDA_DEVICES=2 "$sanity" --soft --all -d 1
+waived "$descriptors|copy_fences|overlapping_pins_(cumem|vmm)alloc"
+
+# Each copy routine that this processor has.
+for routine in generic sse2 sse41 avx avx2; do
+	expect 0 env GDRCOPY_COPY=$routine "$sanity" --soft -t data_validation_cumemalloc -t 'copy_*'
+done
+
+# Any order, several times; without the tests of data, which take longest.
+expect 0 "$sanity" --soft -t '[!d]*' --shuffle --repeat 3
