@@ -35,12 +35,25 @@ struct gdr_memh {
 	struct gdr_mapping mapping;     /* set by api.c from what map() returned */
 };
 
+/*
+ * The process that made something.  A forked child is another one, also where it
+ * has the same number: in a pid namespace of its own, or after numbers went round.
+ */
+struct gdr_owner {
+	pid_t pid;
+	unsigned forks;                 /* between this process and the first that loaded us */
+};
+
+/* fork.c */
+struct gdr_owner gdr_owner_self(void);
+bool gdr_owner_is_self(const struct gdr_owner *owner);
+
 /* A context. */
 struct gdr {
 	int fd;                         /* backend's descriptor or -1; stays the first member */
 	const struct gdr_backend_ops *ops;
 	/* The rest belongs to context.c. */
-	pid_t pid;                      /* creator: others get EACCES */
+	struct gdr_owner owner;         /* others get EACCES */
 	unsigned refs;                  /* under the registry lock */
 	bool closed;                    /* under lock */
 	struct gdr *next;               /* list of open contexts, under the registry lock */
@@ -70,7 +83,7 @@ struct gdr_backend_ops {
 	/**
 	 * close - release the context; no memh is left
 	 *
-	 * Also called in a forked child (g->pid != getpid()): close descriptors and
+	 * Also called in a forked child, which g->owner is not: close descriptors and
 	 * free memory there, nothing that reaches the parent's kernel objects.
 	 */
 	void (*close)(struct gdr *g);

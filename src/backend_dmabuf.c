@@ -107,7 +107,7 @@ static void dmabuf_close(struct gdr *base)
 	struct dmabuf_gdr *g = to_gdr(base);
 	int i;
 
-	for (i = 0; i < g->ndevs && base->pid == getpid(); i++)
+	for (i = 0; i < g->ndevs && gdr_owner_is_self(&base->owner); i++)
 		if (g->devs[i].primary)
 			g->cu->DevicePrimaryCtxRelease(g->devs[i].dev);
 	free(g);

@@ -115,7 +115,7 @@ struct gdr *gdr_context_open(int *err)
 		*err = -ret;
 		return NULL;
 	}
-	g->pid = getpid();
+	g->owner = gdr_owner_self();
 	g->refs = 1;
 	pthread_mutex_init(&g->lock, NULL);
 	gdr_registry_lock();
@@ -151,7 +151,7 @@ static void put(struct gdr *g)
 	last = --g->refs == 0;
 	gdr_registry_unlock();
 	if (last) {
-		if (g->pid == getpid()) /* a child's may be held for ever */
+		if (gdr_owner_is_self(&g->owner)) /* a child's may be held for ever */
 			pthread_mutex_destroy(&g->lock);
 		ops->close(g);
 	}
@@ -173,21 +173,23 @@ const struct gdr_backend_ops *gdr_context_ops(struct gdr *g)
 int gdr_context_enter(struct gdr *g)
 {
 	struct gdr **link;
-	pid_t pid = 0;
+	struct gdr_owner owner = { 0 };
+	bool mine = false;
 
 	gdr_registry_lock();
 	link = find_link(g);
 	if (link) {
-		pid = g->pid;
-		if (pid == getpid())
+		owner = g->owner;
+		mine = gdr_owner_is_self(&owner);
+		if (mine)
 			g->refs++;
 	}
 	gdr_registry_unlock();
 	if (!link)
 		return not_open(g);
-	if (pid != getpid())
+	if (!mine)
 		return gdr_log_fail(EACCES, "gdr_t %p belongs to process %d: a child process "
-				    "must open its own", (void *)g, (int)pid);
+				    "must open its own", (void *)g, (int)owner.pid);
 	pthread_mutex_lock(&g->lock);
 	if (g->closed) { /* while this thread waited */
 		pthread_mutex_unlock(&g->lock);
@@ -251,7 +253,7 @@ int gdr_context_close(struct gdr *g)
 	link = find_link(g);
 	if (link) {
 		*link = g->next;
-		foreign = g->pid != getpid();
+		foreign = !gdr_owner_is_self(&g->owner);
 		if (foreign)
 			g->refs = 1; /* threads that held the others are in the parent */
 	}

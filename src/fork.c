@@ -6,6 +6,7 @@
  * child finds every inherited handle unmapped.
  */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "context.h"
 #include "handle.h"
@@ -15,6 +16,9 @@
 /* Readers make mappings, the writer forks; writers first, so that fork never starves. */
 static pthread_rwlock_t fork_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Written by the one thread that a new child has. */
+static unsigned forks;
 
 static void before_fork(void)
 {
@@ -30,6 +34,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
+	forks++;
 	gdr_handle_forget_mappings();
 	gdr_rm_gpu_after_fork_child();
 	gdr_parallel_after_fork_child();
@@ -41,6 +46,16 @@ static void after_fork_child(void)
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+struct gdr_owner gdr_owner_self(void)
+{
+	return (struct gdr_owner){ .pid = getpid(), .forks = forks };
+}
+
+bool gdr_owner_is_self(const struct gdr_owner *owner)
+{
+	return owner->pid == getpid() && owner->forks == forks;
 }
 
 void gdr_fork_hold(void)

@@ -108,7 +108,7 @@ static int make_gpu(const struct gdr_cuda *cu, CUdevice dev, struct gdr_rm_gpu *
 	}
 	gpu->cu = cu;
 	gpu->dev = dev;
-	gpu->pid = getpid();
+	gpu->owner = gdr_owner_self();
 	gpu->type = mapping_type(cu, dev);
 	gpu->refs = 1;
 	pthread_mutex_init(&gpu->lock, NULL);
@@ -186,7 +186,7 @@ void gdr_rm_gpu_put(struct gdr_rm_gpu *gpu)
 	if (!last)
 		return;
 	close(gpu->client.ctl);
-	if (gpu->pid == getpid()) {
+	if (gdr_owner_is_self(&gpu->owner)) {
 		if (gpu->primary)
 			gpu->cu->DevicePrimaryCtxRelease(gpu->dev);
 		pthread_mutex_destroy(&gpu->lock); /* a child's may be held for ever */

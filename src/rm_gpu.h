@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "backend.h"
 #include "cuda.h"
 #include "gdrapi.h"
 #include "rm.h"
@@ -42,7 +43,7 @@ struct gdr_rm_gpu {
 	/* Fixed once made. */
 	const struct gdr_cuda *cu;
 	CUdevice dev;
-	pid_t pid;
+	struct gdr_owner owner;
 	struct gdr_rm_card card;
 	uint32_t instance;
 	struct gdr_rm_client client;

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -105,6 +106,58 @@ static void every_call_is_eacces_in_a_child(void **state)
 
 	assert_int_equal(in_child(try_everything, &s), 0);
 	end_scene(&s);
+}
+
+/* Run it as process 1 of a new pid namespace; the exit status, or 77 where that is not allowed. */
+static int as_process_1(void (*run)(void))
+{
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) != 0)
+		return 77;
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		CHECK(getpid() == 1);
+		run();
+		child_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static struct scene twin;       /* what process 1 made, for process 1 */
+
+static void in_the_twin(void)
+{
+	int flag;
+
+	CHECK(gdr_get_callback_flag(twin.g, twin.bare, &flag) == EACCES);
+	CHECK(gdr_unpin_buffer(twin.g, twin.bare) == EACCES);
+	CHECK(gdr_close(twin.g) == 0);
+	CHECK(CALLS(MODEL_UNPIN) == 0 && CALLS(MODEL_FORGET) == 2);
+}
+
+static void make_a_twin(void)
+{
+	twin = make_scene();
+	child_exit(as_process_1(in_the_twin));
+}
+
+static void be_twins(void *arg)
+{
+	child_exit(as_process_1(make_a_twin));
+}
+
+/* The number alone does not make a child its parent. */
+static void a_child_with_its_parents_number_is_another(void **state)
+{
+	int status = in_child(be_twins, NULL);
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip(); /* needs the right to make pid namespaces */
+	assert_int_equal(status, 0);
 }
 
 static void close_there(void *arg)
@@ -292,6 +345,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_call_is_eacces_in_a_child, setup),
+		cmocka_unit_test_setup(a_child_with_its_parents_number_is_another, setup),
 		cmocka_unit_test_setup(closing_in_a_child_frees_memory_and_descriptors, setup),
 		cmocka_unit_test_setup(a_child_can_open_its_own, setup),
 		cmocka_unit_test_setup(a_grandchild_has_neither, setup),

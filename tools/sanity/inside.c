@@ -36,7 +36,7 @@ struct inside inside_look(gdr_t handle)
 	struct inside in = { .fd = g->fd };
 
 	/* Another build of the library would have other things in these places. */
-	CHECK(g->pid == getpid());
+	CHECK(g->owner.pid == getpid());
 	CHECK(g->ops->name == gdrx_backend_name(handle));
 	if (g->memhs) {
 		CHECK(g->memhs->g == g);
