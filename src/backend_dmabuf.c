@@ -79,9 +79,12 @@ static int dmabuf_open(struct gdr **out)
 
 	if (!cu)
 		return gdr_context_skip(ENODEV, "%s", why);
-	if (cu->DriverGetVersion(&version) != CUDA_SUCCESS || version < MIN_CUDA_VERSION ||
-	    !cu->MemGetHandleForAddressRange)
-		return gdr_context_skip(ENOTSUP, "needs a driver for CUDA 13.3 or later");
+	if (cu->DriverGetVersion(&version) != CUDA_SUCCESS)
+		return gdr_context_skip(ENODEV, "cuDriverGetVersion fails: is libcuda.so.1 a stub "
+					"of the toolkit, or older than the kernel driver?");
+	if (version < MIN_CUDA_VERSION || !cu->MemGetHandleForAddressRange)
+		return gdr_context_skip(ENOTSUP, "needs a driver for CUDA 13.3 or later, this one "
+					"is for %d.%d", version / 1000, version % 1000 / 10);
 	if (cu->Init(0) != CUDA_SUCCESS || cu->DeviceGetCount(&n) != CUDA_SUCCESS || n < 1)
 		return gdr_context_skip(ENODEV, "CUDA finds no device: see nvidia-smi, and "
 					"CUDA_VISIBLE_DEVICES");

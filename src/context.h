@@ -5,7 +5,7 @@
  *
  * LOCK ORDER: struct gdr.lock -> a backend's own locks -> fork lock -> registry
  * lock.  The registry lock is held for a few instructions, never over a system
- * call.
+ * call; memory for more handles is the one exception.
  */
 #ifndef GDR_CONTEXT_H
 #define GDR_CONTEXT_H
