@@ -5,7 +5,8 @@
 prefix ?= /usr/local
 DESTDIR ?=
 build := build-make
-options := -Dprefix=$(prefix) $(if $(libdir),-Dlibdir=$(libdir)) \
+destdir := $(if $(DESTDIR),$(abspath $(DESTDIR)))
+options := '-Dprefix=$(prefix)' $(if $(libdir),'-Dlibdir=$(libdir)') \
 	-Dbuildtype=debugoptimized
 
 .PHONY: all lib exes install lib_install driver drv_install check clean
@@ -19,10 +20,10 @@ lib exes: | $(build)/build.ninja
 	ninja -C $(build)
 
 install: lib
-	DESTDIR='$(DESTDIR)' meson install -C $(build) --no-rebuild
+	DESTDIR='$(destdir)' meson install -C $(build) --no-rebuild
 
 lib_install: lib
-	DESTDIR='$(DESTDIR)' meson install -C $(build) --no-rebuild --tags runtime,devel,man
+	DESTDIR='$(destdir)' meson install -C $(build) --no-rebuild --tags runtime,devel,man
 
 driver drv_install:
 	@if [ -f kernel/Makefile ]; then \

@@ -4,10 +4,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gdrapi.h"
 
@@ -287,6 +289,29 @@ static bool answer(const struct opts_program *p, const struct opt *o)
 	}
 }
 
+/*
+ * Where the caller closed standard input, output or error, the next file opened
+ * takes its number, and prints would go into device memory.  The stand-in refuses
+ * them instead.
+ */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			abort();
+}
+
+static enum opts_result finish_print(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return OPTS_DONE;
+	fprintf(stderr, "ERROR: standard output could not be written: %s\n", strerror(errno));
+	return OPTS_ERROR;
+}
+
 enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 {
 	struct option longs[OPTS_MAX + 1];
@@ -296,6 +321,7 @@ enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 
 	if (p->n > OPTS_MAX || apply_defaults(p))
 		abort();
+	fill_standard_files();
 	describe(p, letters, longs);
 	optind = 0;             /* glibc and musl: start afresh */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -305,7 +331,7 @@ enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 			return OPTS_ERROR;
 		}
 		if (answer(p, o))
-			return OPTS_DONE;
+			return finish_print();
 		if (set(o, optarg))
 			return OPTS_ERROR;
 		if (o->given)

@@ -157,7 +157,10 @@ void provenance_gdr(struct report *r, gdr_t g)
 	int major, minor;
 
 	report_fact(r, "backend", "%s", gdrx_backend_name(g));
-	if (gdr_driver_get_version(g, &major, &minor) == 0)
+	/* The other backends report a version for the sake of clients; no driver has it. */
+	if (strcmp(gdrx_backend_name(g), "gdrdrv") != 0)
+		report_fact(r, "gdr_driver", "none");
+	else if (gdr_driver_get_version(g, &major, &minor) == 0)
 		report_fact(r, "gdr_driver", "%d.%d", major, minor);
 	report_fact(r, "copy_routine_to_mapping", "%s", gdrx_copy_routine(0));
 	report_fact(r, "copy_routine_from_mapping", "%s", gdrx_copy_routine(1));

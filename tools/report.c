@@ -7,6 +7,14 @@
 #include <stdarg.h>
 #include <string.h>
 
+static int write_error;         /* errno of the first flush of stdout that failed */
+
+static void flush(void)
+{
+	if (fflush(stdout) && !write_error)
+		write_error = errno;
+}
+
 int report_open(struct report *r, const char *tool, enum report_format format)
 {
 	*r = (struct report){ .format = format, .tool = tool };
@@ -26,7 +34,7 @@ void report_line(const struct report *r, const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
-	fflush(stdout);
+	flush();
 }
 
 void report_blank(const struct report *r)
@@ -60,7 +68,7 @@ void report_fact(struct report *r, const char *name, const char *fmt, ...)
 		return;
 	}
 	printf("# %s: %s\n", name, text);
-	fflush(stdout);
+	flush();
 }
 
 void report_note(struct report *r, const char *fmt, ...)
@@ -77,7 +85,7 @@ void report_note(struct report *r, const char *fmt, ...)
 		return;
 	}
 	printf("# %s\n", text);
-	fflush(stdout);
+	flush();
 }
 
 static void print_string(const char *s)
@@ -152,7 +160,7 @@ void report_row(struct report *r, const struct report_field *fields, size_t n)
 		print_value(&fields[i]);
 	}
 	putchar('\n');
-	fflush(stdout);
+	flush();
 }
 
 FILE *report_remarks(const struct report *r)
@@ -169,7 +177,10 @@ int report_close(struct report *r, int exit_status, bool interrupted)
 		report_json_free(r->json);
 		r->json = NULL;
 	}
-	if (fflush(stdout) || ferror(stdout))
+	flush();
+	if (write_error)
+		err = -write_error;
+	else if (ferror(stdout))
 		err = -EIO;
 	if (err)
 		fprintf(stderr, "ERROR: the report could not be written: %s\n", strerror(-err));
