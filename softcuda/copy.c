@@ -155,6 +155,18 @@ CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
 	return submit_copy((CUdeviceptr)(uintptr_t)dst, HOST, src, DEVICE, size, NULL, true);
 }
 
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream)
+{
+	SC_ENTER(SC_NEED_CONTEXT);
+	return submit_copy(dst, DEVICE, (CUdeviceptr)(uintptr_t)src, HOST, size, stream, false);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream)
+{
+	SC_ENTER(SC_NEED_CONTEXT);
+	return submit_copy((CUdeviceptr)(uintptr_t)dst, HOST, src, DEVICE, size, stream, false);
+}
+
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
 {
 	SC_ENTER(SC_NEED_CONTEXT);

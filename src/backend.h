@@ -138,8 +138,11 @@ extern const struct gdr_backend_ops gdr_backend_rm;
  * -errno; records nothing, since only the caller knows what was mapped.
  * After a failure at a reserved address that part of the reservation must not
  * be unmapped: the kernel may have dropped it, and another thread taken it.
+ * A failure that leaves a mapping which cannot be removed sets *stuck, which is
+ * otherwise left alone; NULL where the descriptor keeps the memory alive.
  */
-int gdr_mapping_create(int fd, uint64_t offset, size_t len, void *at, struct gdr_mapping *out);
+int gdr_mapping_create(int fd, uint64_t offset, size_t len, void *at, struct gdr_mapping *out,
+		       bool *stuck);
 
 /* mapping.c: munmap; records its failure. */
 int gdr_mapping_destroy(const struct gdr_mapping *m);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -118,13 +119,16 @@ static void dmabuf_close(struct gdr *base)
 
 static int find_device(struct dmabuf_gdr *g, uint64_t addr, struct dmabuf_dev **out)
 {
+	char about[80];
 	int ordinal;
 	CUresult res = g->cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
 						  addr);
 
-	if (res != CUDA_SUCCESS)
-		return gdr_cuda_fail(g->cu, res, "cuPointerGetAttribute",
-				     "for the address to pin: it is no device memory");
+	if (res != CUDA_SUCCESS) {
+		snprintf(about, sizeof(about), "for the address to pin, 0x%llx: it is no device "
+			 "memory", (unsigned long long)addr);
+		return gdr_cuda_fail(g->cu, res, "cuPointerGetAttribute", about);
+	}
 	if (ordinal < 0 || ordinal >= g->ndevs)
 		return gdr_log_fail(ENODEV, "gdr_pin_buffer: 0x%llx belongs to device %d, which "
 				    "was not there at gdr_open", (unsigned long long)addr, ordinal);
@@ -142,7 +146,7 @@ static int export_range(struct dmabuf_gdr *g, struct dmabuf_dev *d, const struct
 	struct gdr_cuda_scope scope;
 	CUresult res;
 	int fd, err;
-	int ret = gdr_cuda_enter(g->cu, d->dev, &d->primary, &scope);
+	int ret = gdr_cuda_enter(g->cu, d->dev, 0, &d->primary, &scope);
 
 	if (ret < 0)
 		return ret;
@@ -219,7 +223,7 @@ static int dmabuf_map(struct gdr *g, struct gdr_memh *base, size_t len, int flag
 	if (flags != GDR_MAP_FLAG_DEFAULT && flags != (int)m->type)
 		return gdr_log_fail(EINVAL, "gdr_map_v2: mapping type %d was asked for, this "
 				    "memory can only be mapped as type %d", flags, (int)m->type);
-	ret = gdr_mapping_create(m->fd, 0, len, NULL, out);
+	ret = gdr_mapping_create(m->fd, 0, len, NULL, out, NULL);
 	if (ret == -524) /* the kernel's ENOTSUPP, which is no errno of user space */
 		ret = -ENOTSUP;
 	if (ret < 0)

@@ -205,7 +205,7 @@ static int map_pages(struct gdr *g, const struct gdrdrv_pin *p, size_t len,
 				    "map: kernel handle 0x%llx is beyond what mmap can "
 				    "address; close the context and open another",
 				    (unsigned long long)p->handle);
-	ret = gdr_mapping_create(kabi(g)->fd, offset, len, NULL, out);
+	ret = gdr_mapping_create(kabi(g)->fd, offset, len, NULL, out, NULL);
 	if (ret == 0)
 		return 0;
 	return gdr_log_fail(

@@ -34,15 +34,20 @@ static int rm_open(struct gdr **out)
 {
 	const char *why;
 	const struct gdr_cuda *cu = gdr_cuda_get(&why);
+	struct gdr_rm_client client;
 	struct rm_gdr *g;
-	int ctl;
+	int ctl, ret;
 
 	if (!cu)
 		return gdr_context_skip(ENODEV, "%s", why);
 	ctl = gdr_rm_open_ctl();
 	if (ctl < 0)
 		return gdr_context_skip(-ctl, "%s", gdr_log_last());
-	close(ctl);
+	/* A driver whose requests are others refuses the first one. */
+	ret = gdr_rm_client_new(ctl, &client);
+	close(ctl); /* and the client with it */
+	if (ret < 0)
+		return gdr_context_skip(-ret, "%s", gdr_log_last());
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return gdr_context_skip(ENOMEM, "out of memory");
@@ -66,7 +71,7 @@ static void rm_close(struct gdr *base)
 /* The GPU of a CUDA device; this context keeps it until it is closed. */
 static int context_gpu(struct rm_gdr *g, CUdevice dev, struct gdr_rm_gpu **out)
 {
-	struct gdr_rm_gpu **grown;
+	struct gdr_rm_gpu **grown, **old;
 	unsigned i;
 	int ret;
 
@@ -76,14 +81,25 @@ static int context_gpu(struct rm_gdr *g, CUdevice dev, struct gdr_rm_gpu **out)
 			return 0;
 		}
 	}
-	grown = realloc(g->gpus, (g->ngpus + 1) * sizeof(*grown));
+	grown = malloc((g->ngpus + 1) * sizeof(*grown));
 	if (!grown)
 		return gdr_log_fail(ENOMEM, "gdr_pin_buffer: out of memory");
-	g->gpus = grown;
 	ret = gdr_rm_gpu_get(g->cu, dev, out);
-	if (ret == 0)
-		g->gpus[g->ngpus++] = *out;
-	return ret;
+	if (ret < 0) {
+		free(grown);
+		return ret;
+	}
+	for (i = 0; i < g->ngpus; i++)
+		grown[i] = g->gpus[i];
+	grown[i] = *out;
+	/* A child of another thread's fork closes this context: it finds all or nothing. */
+	gdr_registry_lock();
+	old = g->gpus;
+	g->gpus = grown;
+	g->ngpus++;
+	gdr_registry_unlock();
+	free(old);
+	return 0;
 }
 
 static int rm_pin(struct gdr *base, const struct gdr_pin_args *args, struct gdr_memh **out)
@@ -129,47 +145,75 @@ static int rm_unpin(struct gdr *g, struct gdr_memh *base)
 	struct rm_memh *m = to_memh(base);
 	int ret = 0;
 
-	if (base->mapping.addr)
+	if (base->mapping.addr) {
 		gdr_log(GDR_LOG_ERROR, "gdr_unpin_buffer: the mapping at %p could not be removed; "
 			"its memory stays allocated until the process ends", base->mapping.addr);
-	else
+		free(m->range.parts);
+	} else {
 		ret = gdr_rm_range_release(&m->range);
+	}
 	free(m);
 	return ret;
 }
 
-/* Map len bytes of a part, at a reserved address or anywhere. */
-static int map_part(struct rm_memh *m, struct gdr_rm_part *part, size_t len, void *at,
+/* Map all of a part's window, len bytes, at a reserved address or anywhere. */
+static int map_window(struct rm_memh *m, struct gdr_rm_part *part, size_t len, void *at,
 		    struct gdr_mapping *out)
 {
-	int ret = gdr_rm_part_window(m->range.gpu, part, len);
+	int ret = gdr_mapping_create(part->file, 0, len, at, out, &part->stuck);
 
-	if (ret < 0)
-		return ret;
-	ret = gdr_mapping_create(part->file, 0, len, at, out);
 	if (ret < 0)
 		return gdr_log_fail(-ret, "gdr_map: mmap of /dev/nvidia%u, 0x%zx bytes: %s",
 				    m->range.gpu->card.minor, len, gdr_log_errstr(-ret));
 	return 0;
 }
 
+static int map_one(struct rm_memh *m, size_t len, struct gdr_mapping *out)
+{
+	struct gdr_rm_part *part = &m->range.parts[0];
+	int ret = gdr_rm_part_window(m->range.gpu, part, len);
+
+	return ret < 0 ? ret : map_window(m, part, len, NULL, out);
+}
+
+/* The windows of the first len bytes.  *nparts is how many parts those lie in. */
+static int make_windows(struct rm_memh *m, size_t len, unsigned *nparts)
+{
+	size_t n;
+	unsigned i;
+	int ret;
+
+	for (i = 0; len; i++, len -= n) {
+		n = len < m->range.parts[i].len ? len : m->range.parts[i].len;
+		ret = gdr_rm_part_window(m->range.gpu, &m->range.parts[i], n);
+		if (ret < 0)
+			return ret;
+	}
+	*nparts = i;
+	return 0;
+}
+
 /* Several parts, side by side in one reserved range. */
 static int map_parts(struct rm_memh *m, size_t len, struct gdr_mapping *out)
 {
+	struct gdr_rm_part *parts = m->range.parts;
 	struct gdr_mapping piece;
-	size_t done = 0, n;
-	unsigned i;
-	int ret;
-	char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t done = 0, n = 0;
+	unsigned i, nparts;
+	char *at;
+	int ret = make_windows(m, len, &nparts);
 
+	if (ret < 0)
+		return ret;
+	at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED) {
 		ret = errno;
 		return gdr_log_fail(ret, "gdr_map: cannot reserve 0x%zx bytes of addresses: %s",
 				    len, gdr_log_errstr(ret));
 	}
-	for (i = 0; done < len; i++, done += n) {
-		n = len - done < m->range.parts[i].len ? len - done : m->range.parts[i].len;
-		ret = map_part(m, &m->range.parts[i], n, at + done, &piece);
+	for (i = 0; i < nparts; i++, done += n) {
+		n = parts[i].window_len;
+		ret = map_window(m, &parts[i], n, at + done, &piece);
 		if (ret < 0)
 			goto unmap;
 	}
@@ -178,8 +222,10 @@ static int map_parts(struct rm_memh *m, size_t len, struct gdr_mapping *out)
 	return 0;
 
 unmap: /* all but the piece that failed, see gdr_mapping_create */
-	if (done)
-		munmap(at, done);
+	if (done && munmap(at, done) != 0) {
+		while (i)
+			parts[--i].stuck = true;
+	}
 	if (done + n < len)
 		munmap(at + done + n, len - done - n);
 	return ret;
@@ -202,8 +248,7 @@ static int rm_map(struct gdr *g, struct gdr_memh *base, size_t len, int flags,
 		return gdr_log_fail(EINVAL, "gdr_map_v2: mapping type %d was asked for, this "
 				    "memory can only be mapped as type %d", flags,
 				    (int)m->range.gpu->type);
-	ret = len <= m->range.parts[0].len ? map_part(m, &m->range.parts[0], len, NULL, out) :
-		map_parts(m, len, out);
+	ret = len <= m->range.parts[0].len ? map_one(m, len, out) : map_parts(m, len, out);
 	if (ret == 0)
 		out->type = m->range.gpu->type;
 	return ret;

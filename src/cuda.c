@@ -85,12 +85,15 @@ int gdr_cuda_errno(CUresult res)
 
 int gdr_cuda_fail(const struct gdr_cuda *cu, CUresult res, const char *call, const char *about)
 {
-	const char *name = NULL;
+	const char *name = NULL, *remedy = "";
 
 	if (cu->GetErrorName(res, &name) != CUDA_SUCCESS || !name)
 		name = "unknown error";
-	return gdr_log_fail(-gdr_cuda_errno(res), "%s failed with %s (%d) %s", call, name,
-			    (int)res, about);
+	if (res == CUDA_ERROR_NOT_INITIALIZED)
+		remedy = ": call cuInit first; after fork, CUDA works only in a child whose parent "
+			 "had not initialised it";
+	return gdr_log_fail(-gdr_cuda_errno(res), "%s failed with %s (%d) %s%s", call, name,
+			    (int)res, about, remedy);
 }
 
 /* Make the primary context of dev current, retaining it the first time. */
@@ -119,7 +122,16 @@ static int use_primary(const struct gdr_cuda *cu, CUdevice dev, CUcontext *prima
 	return 0;
 }
 
-int gdr_cuda_enter(const struct gdr_cuda *cu, CUdevice dev, CUcontext *primary,
+/* Make the context that the memory at near belongs to current, if it has one. */
+static bool use_owner(const struct gdr_cuda *cu, CUdeviceptr near)
+{
+	CUcontext owner = NULL;
+
+	return near && cu->PointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, near) ==
+		CUDA_SUCCESS && owner && cu->CtxSetCurrent(owner) == CUDA_SUCCESS;
+}
+
+int gdr_cuda_enter(const struct gdr_cuda *cu, CUdevice dev, CUdeviceptr near, CUcontext *primary,
 		   struct gdr_cuda_scope *scope)
 {
 	CUdevice current;
@@ -134,7 +146,7 @@ int gdr_cuda_enter(const struct gdr_cuda *cu, CUdevice dev, CUcontext *primary,
 	if (res != CUDA_SUCCESS)
 		return gdr_cuda_fail(cu, res, "cuCtxGetCurrent", "in this thread");
 	if (!scope->saved || cu->CtxGetDevice(&current) != CUDA_SUCCESS || current != dev) {
-		ret = use_primary(cu, dev, primary);
+		ret = use_owner(cu, near) ? 0 : use_primary(cu, dev, primary);
 		if (ret < 0)
 			return ret;
 		scope->switched = true;

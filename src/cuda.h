@@ -32,8 +32,11 @@
 	X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode) \
 	X(MemAlloc, cuMemAlloc_v2) \
 	X(MemFree, cuMemFree_v2) \
-	X(MemcpyHtoD, cuMemcpyHtoD_v2) \
-	X(MemcpyDtoH, cuMemcpyDtoH_v2) \
+	X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2) \
+	X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2) \
+	X(StreamCreate, cuStreamCreate) \
+	X(StreamDestroy, cuStreamDestroy_v2) \
+	X(StreamSynchronize, cuStreamSynchronize) \
 	X(IpcGetMemHandle, cuIpcGetMemHandle) \
 	X(MemRetainAllocationHandle, cuMemRetainAllocationHandle) \
 	X(MemExportToShareableHandle, cuMemExportToShareableHandle) \
@@ -72,7 +75,8 @@ int gdr_cuda_fail(const struct gdr_cuda *cu, CUresult res, const char *call, con
 /*
  * Make a context of dev current for a few calls of this thread, and relax
  * stream capture; leave restores both.  The caller's context serves if it is
- * of dev, else the primary one, which is retained into *primary the first time
+ * of dev, else that of the memory of dev at near (0: of none); the primary one
+ * only where that memory has none.  It is retained into *primary the first time
  * (NULL before) and stays the caller's to release.
  */
 struct gdr_cuda_scope {
@@ -81,7 +85,7 @@ struct gdr_cuda_scope {
 	bool switched;                  /* saved is to be made current again */
 	bool relaxed;                   /* mode is to be set again */
 };
-int gdr_cuda_enter(const struct gdr_cuda *cu, CUdevice dev, CUcontext *primary,
+int gdr_cuda_enter(const struct gdr_cuda *cu, CUdevice dev, CUdeviceptr near, CUcontext *primary,
 		   struct gdr_cuda_scope *scope);
 void gdr_cuda_leave(const struct gdr_cuda *cu, struct gdr_cuda_scope *scope);
 

@@ -51,6 +51,8 @@ CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned int value, size_t n);
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size);
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream);
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream);
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream);
 
 /* Virtual memory management */

@@ -13,7 +13,8 @@ size_t gdr_page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-int gdr_mapping_create(int fd, uint64_t offset, size_t len, void *at, struct gdr_mapping *out)
+int gdr_mapping_create(int fd, uint64_t offset, size_t len, void *at, struct gdr_mapping *out,
+		       bool *stuck)
 {
 	void *addr;
 	int ret = 0;
@@ -25,7 +26,8 @@ int gdr_mapping_create(int fd, uint64_t offset, size_t len, void *at, struct gdr
 		ret = -errno;
 	} else if (madvise(addr, len, MADV_DONTFORK) != 0) {
 		ret = -errno;
-		munmap(addr, len);
+		if (munmap(addr, len) != 0 && stuck)
+			*stuck = true;
 	}
 	gdr_fork_release();
 	if (ret < 0)

@@ -277,10 +277,15 @@ int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part
 
 	if (ret < 0)
 		return ret;
-	if (max_objects != 1 || instance != gpu->instance)
-		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the allocation is exported as %u "
-				    "objects on device instance %u; one object on instance %u "
-				    "can be mapped", max_objects, instance, gpu->instance);
+	if (max_objects != 1)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the driver keeps this VMM allocation "
+				    "as %u objects, and only one can be mapped; allocate with "
+				    "cuMemAlloc, or cuMemCreate smaller pieces and map them side "
+				    "by side", max_objects);
+	if (instance != gpu->instance)
+		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the VMM allocation is exported from "
+				    "device instance %u, not from %u, the GPU it is said to be on",
+				    instance, gpu->instance);
 	part->parent = gpu->device;
 	ret = gdr_rm_import(&gpu->client, part->parent, export_fd, &part->object);
 	if (ret == -EXDEV) {
@@ -297,12 +302,20 @@ static int drop_window(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
 {
 	if (part->file < 0)
 		return 0;
+	if (part->stuck)
+		return gdr_log_fail(EIO, "gdr_map: an earlier mapping of this pin could not be "
+				    "removed, so its window stays 0x%llx bytes long; map that "
+				    "many, or pin again", (unsigned long long)part->window_len);
 	gdr_rm_part_forget(part);
 	return gdr_rm_unmap(&gpu->client, part->parent, part->object, part->linear);
 }
 
 int gdr_rm_part_release(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part)
 {
+	if (part->stuck)
+		return gdr_log_fail(EIO, "a mapping of 0x%llx bytes of GPU memory could not be "
+				    "removed; the memory stays allocated until the process ends",
+				    (unsigned long long)part->window_len);
 	gdr_rm_part_forget(part);
 	/* Frees the window with the object. */
 	return gdr_rm_free(&gpu->client, part->parent, part->object);

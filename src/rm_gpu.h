@@ -25,6 +25,7 @@ struct gdr_rm_part {
 	int file;                       /* /dev/nvidiaN with the window, or -1 */
 	uint64_t window_len;            /* bytes of the window; with file >= 0 */
 	uint64_t linear;                /* RM's name of the window */
+	bool stuck;                     /* a mapping could not be removed: never freed */
 };
 
 enum gdr_rm_verdict {
@@ -59,7 +60,7 @@ struct gdr_rm_gpu {
 	uint32_t subdevice;             /* 0 until memory below a subdevice is met */
 	CUcontext primary;              /* retained, or NULL */
 	enum gdr_rm_verdict ipc, vmm;   /* cuMemAlloc memory; VMM memory */
-	char ipc_reason[200], vmm_reason[200];
+	char ipc_reason[320], vmm_reason[320];
 	struct gdr_rm_ipc_layout layout;
 };
 
@@ -84,7 +85,10 @@ int gdr_rm_part_dup(struct gdr_rm_gpu *gpu, uint32_t src_client, uint32_t src_ob
 		    struct gdr_rm_part *part);
 int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part *part);
 
-/* Let go of the object and the window.  No mapping may exist.  First -errno. */
+/*
+ * Let go of the object and the window.  No mapping may exist, but for a stuck
+ * one, because of which both stay until the process ends: -EIO.  First -errno.
+ */
 int gdr_rm_part_release(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part);
 
 /* In a forked child: close the window's descriptor. */
@@ -92,16 +96,18 @@ void gdr_rm_part_forget(struct gdr_rm_part *part);
 
 /*
  * Make sure that part->file has a window of the first len bytes of the part, to
- * be mapped at offset 0 for exactly len bytes.  No mapping may exist.
+ * be mapped at offset 0 for exactly len bytes.  No mapping may exist, but for a
+ * stuck one, because of which the window cannot get another length: -EIO.
  */
 int gdr_rm_part_window(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t len);
 
 /*
  * rm_verify.c: prove on scratch memory of our own that memory of this kind is
- * mapped right, the first time it is met.  Caller holds gpu->lock.  -ENOTSUP
- * and the reason if it is not; other errors may be retried.
+ * mapped right, the first time it is met; near is memory of that kind.  Caller
+ * holds gpu->lock.  -ENOTSUP and the reason, for good, if the driver refuses or
+ * other memory shows; what says nothing about that may be tried again.
  */
-int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu);
-int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu);
+int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu, CUdeviceptr near);
+int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu, CUdeviceptr near);
 
 #endif

@@ -138,7 +138,7 @@ static int pin_segment(struct gdr_rm_range *r, CUmemGenericAllocationHandle hand
 		       uint64_t end)
 {
 	const struct gdr_cuda *cu = r->gpu->cu;
-	struct gdr_rm_part *part;
+	struct gdr_rm_part *part = NULL;
 	uint64_t base = 0, size = 0;
 	int fd = -1;
 	int ret = ask_mapping(cu, at, &base, &size);
@@ -165,7 +165,7 @@ static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
 {
 	const struct gdr_cuda *cu = r->gpu->cu;
 	uint64_t at = r->va, end = r->va + r->size;
-	int ret = gdr_rm_verify_vmm(r->gpu);
+	int ret = gdr_rm_verify_vmm(r->gpu, r->va);
 
 	if (ret < 0) {
 		cu->MemRelease(handle);
@@ -219,11 +219,11 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	const struct gdr_cuda *cu = r->gpu->cu;
 	uint32_t words[CU_IPC_HANDLE_SIZE / 4];
 	struct gdr_cuda_scope scope;
-	struct gdr_rm_part *part;
+	struct gdr_rm_part *part = NULL;
 	CUipcMemHandle handle;
 	CUresult res;
 	int64_t offset;
-	int ret = gdr_cuda_enter(cu, r->gpu->dev, &r->gpu->primary, &scope);
+	int ret = gdr_cuda_enter(cu, r->gpu->dev, mem->start, &r->gpu->primary, &scope);
 
 	if (ret < 0)
 		return ret;
@@ -231,7 +231,7 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	gdr_cuda_leave(cu, &scope);
 	if (res != CUDA_SUCCESS)
 		return refuse(cu, res, mem->start);
-	ret = gdr_rm_verify_ipc(r->gpu);
+	ret = gdr_rm_verify_ipc(r->gpu, mem->start);
 	if (ret < 0)
 		return ret;
 	ret = grow(r, &part);

@@ -9,7 +9,7 @@
 
 static const char full[] =
 	"BAR1 (the GPU's CPU window) or the driver's memory is used up: see BAR1 in "
-	"`nvidia-smi -q -d MEMORY`, unmap what is not needed";
+	"`nvidia-smi -q -d MEMORY`, unpin what is not needed";
 static const char not_ours[] =
 	"the file, object or process is not the one that made this RM client; "
 	"after fork, open a context in the child";

@@ -4,6 +4,9 @@
  * The words of a CUDA IPC handle are private to CUDA: which of them name the
  * RM objects is found here by trying, and believed only if the mapping shows
  * the right bytes in both directions.
+ *
+ * A check ends in 1: it works; 0: it does not, and gdr_log_last() says why; or
+ * -errno: nothing was learned.  CUDA's failures are of the last kind, always.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,11 +27,15 @@
 /* RM client handles of user space: open-gpu-kernel-modules, all since 515. */
 #define IS_CLIENT(word) (((word) & 0xfff00000u) == 0xc1d00000u)
 
-/* Scratch memory with a random number at its start, middle and end. */
+/*
+ * Scratch memory with a random number at its start, middle and end.  Copies may
+ * be under way in nonce and seen until the memory is freed, which waits for them.
+ */
 struct scratch {
 	CUdeviceptr ptr;
 	size_t size;
-	uint64_t nonce[SPOTS];
+	CUstream stream;                /* carries the copies */
+	uint64_t nonce[SPOTS], seen;
 	uint32_t words[IPC_WORDS];
 };
 
@@ -37,80 +44,111 @@ static size_t spot(const struct scratch *s, int i)
 	return i == 0 ? 0 : i == 1 ? s->size / 2 : s->size - sizeof(s->nonce[0]);
 }
 
+/* s->seen is what CUDA reads at a spot, after all that was written before. */
+static int read_spot(const struct gdr_cuda *cu, struct scratch *s, int i)
+{
+	CUresult res = cu->MemcpyDtoHAsync(&s->seen, s->ptr + spot(s, i), sizeof(s->seen),
+					   s->stream);
+
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuMemcpyDtoHAsync", "from scratch memory");
+	res = cu->StreamSynchronize(s->stream);
+	if (res != CUDA_SUCCESS)
+		return gdr_cuda_fail(cu, res, "cuStreamSynchronize",
+				     "after copies of scratch memory");
+	return 0;
+}
+
 static int write_nonces(const struct gdr_cuda *cu, struct scratch *s)
 {
-	uint64_t back;
-	int i;
+	CUresult res;
+	int i, ret;
 
 	if (getrandom(s->nonce, sizeof(s->nonce), 0) != (ssize_t)sizeof(s->nonce))
 		return gdr_log_fail(EIO, "getrandom gave too few bytes");
 	for (i = 0; i < SPOTS; i++) {
-		CUresult res = cu->MemcpyHtoD(s->ptr + spot(s, i), &s->nonce[i],
-					      sizeof(s->nonce[i]));
-
+		res = cu->MemcpyHtoDAsync(s->ptr + spot(s, i), &s->nonce[i], sizeof(s->nonce[i]),
+					  s->stream);
 		if (res != CUDA_SUCCESS)
-			return gdr_cuda_fail(cu, res, "cuMemcpyHtoD", "to scratch memory");
+			return gdr_cuda_fail(cu, res, "cuMemcpyHtoDAsync", "to scratch memory");
 	}
-	/*
-	 * A small copy from pageable memory may return before it has arrived; a
-	 * read of the same stream comes after it (CUDA driver API, "API
-	 * synchronization behavior").
-	 */
-	if (cu->MemcpyDtoH(&back, s->ptr, sizeof(back)) != CUDA_SUCCESS || back != s->nonce[0])
+	ret = read_spot(cu, s, 0);
+	if (ret < 0)
+		return ret;
+	if (s->seen != s->nonce[0])
 		return gdr_log_fail(EIO, "the GPU's scratch memory does not hold what was written");
 	return 0;
 }
 
-/* 1 if the mapping at cpu is the scratch memory, read and written; 0 if not; -errno. */
-static int compare(struct gdr_rm_gpu *gpu, const struct scratch *s, char *cpu)
+static int other_memory(void)
+{
+	gdr_log_fail(ENOTSUP, "the mapping shows other memory");
+	return 0;
+}
+
+/* Is the mapping at cpu the scratch memory, read and written? */
+static int compare(struct gdr_rm_gpu *gpu, struct scratch *s, char *cpu)
 {
 	int i;
 
 	for (i = 0; i < SPOTS; i++) {
 		uint64_t seen, turned = ~s->nonce[i];
-		CUresult res;
+		int ret;
 
 		gdr_copy_from(gpu->type, &seen, cpu + spot(s, i), sizeof(seen));
 		if (seen != s->nonce[i])
-			return 0;
+			return other_memory();
 		gdr_copy_to(gpu->type, cpu + spot(s, i), &turned, sizeof(turned));
-		res = gpu->cu->MemcpyDtoH(&seen, s->ptr + spot(s, i), sizeof(seen));
-		if (res != CUDA_SUCCESS)
-			return gdr_cuda_fail(gpu->cu, res, "cuMemcpyDtoH", "from scratch memory");
-		if (seen != turned)
-			return 0;
+		ret = read_spot(gpu->cu, s, i);
+		if (ret < 0)
+			return ret;
+		if (s->seen != turned)
+			return other_memory();
 		gdr_copy_to(gpu->type, cpu + spot(s, i), &s->nonce[i], sizeof(s->nonce[i]));
 	}
 	return 1;
 }
 
+/* What a refusal by RM says about this kind of memory: 0, unless it may pass. */
+static int refused(int ret)
+{
+	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -EAGAIN ? ret : 0;
+}
+
 /* Map a part that is held, compare what is delta bytes into it. */
-static int compare_part(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t delta,
-			const struct scratch *s)
+static int map_and_compare(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t delta,
+			struct scratch *s)
 {
 	struct gdr_mapping m;
 	int ret = gdr_rm_part_window(gpu, part, part->len);
 
 	if (ret < 0)
-		return ret;
-	ret = gdr_mapping_create(part->file, 0, part->len, NULL, &m);
+		return refused(ret);
+	ret = gdr_mapping_create(part->file, 0, part->len, NULL, &m, &part->stuck);
 	if (ret < 0)
 		return gdr_log_fail(-ret, "mmap of /dev/nvidia%u: %s", gpu->card.minor,
 				    gdr_log_errstr(-ret));
 	ret = compare(gpu, s, (char *)m.addr + delta);
-	if (gdr_mapping_destroy(&m) < 0)
+	if (gdr_mapping_destroy(&m) < 0) {
+		part->stuck = true;
 		return -EIO;
+	}
 	return ret;
 }
 
-static bool is_transient(int ret)
+/* The same; lets go of the part. */
+static int compare_part(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_t delta,
+			struct scratch *s)
 {
-	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -EAGAIN;
+	int ret = map_and_compare(gpu, part, delta, s);
+	int err = gdr_rm_part_release(gpu, part);
+
+	return ret < 0 || err == 0 ? ret : err;
 }
 
-/* 1 if layout finds s; 0 if not; -errno for what says nothing about the layout. */
+/* Does layout find s? */
 static int layout_fits(struct gdr_rm_gpu *gpu, struct gdr_rm_ipc_layout layout,
-		       const struct scratch *s)
+		       struct scratch *s)
 {
 	uint64_t offset = s->words[layout.offset];
 	uint64_t delta = offset & GPU_PAGE_OFFSET;
@@ -118,16 +156,10 @@ static int layout_fits(struct gdr_rm_gpu *gpu, struct gdr_rm_ipc_layout layout,
 		.offset = offset - delta,
 		.len = (delta + s->size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK,
 	};
-	int ret, err;
+	int ret = gdr_rm_part_dup(gpu, s->words[layout.client], s->words[layout.client + 1],
+				  &part);
 
-	ret = gdr_rm_part_dup(gpu, s->words[layout.client], s->words[layout.client + 1], &part);
-	if (ret == 0) {
-		ret = compare_part(gpu, &part, delta, s);
-		err = gdr_rm_part_release(gpu, &part);
-		if (err < 0)
-			return err;
-	}
-	return ret < 0 && !is_transient(ret) ? 0 : ret;
+	return ret < 0 ? refused(ret) : compare_part(gpu, &part, delta, s);
 }
 
 /* Could these words be what layout says, for all samples? */
@@ -149,16 +181,18 @@ static bool is_candidate(struct gdr_rm_ipc_layout layout, const struct scratch *
 	return true;
 }
 
-/* 1 and gpu->layout, 0, or -errno. */
-static int find_layout(struct gdr_rm_gpu *gpu, const struct scratch *s, int n)
+/* Finds gpu->layout. */
+static int find_layout(struct gdr_rm_gpu *gpu, struct scratch *s, int n)
 {
 	struct gdr_rm_ipc_layout layout;
+	bool tried = false;
 	int i, ret;
 
 	for (layout.client = 0; layout.client + 1 < IPC_WORDS; layout.client++) {
 		for (layout.offset = 0; layout.offset < IPC_WORDS; layout.offset++) {
 			if (!is_candidate(layout, s, n))
 				continue;
+			tried = true;
 			for (ret = 1, i = 0; i < n && ret == 1; i++)
 				ret = layout_fits(gpu, layout, &s[i]);
 			if (ret == 1)
@@ -167,10 +201,12 @@ static int find_layout(struct gdr_rm_gpu *gpu, const struct scratch *s, int n)
 				return ret;
 		}
 	}
+	if (!tried)
+		gdr_log_fail(ENOTSUP, "no words of CUDA's IPC handle name an RM object");
 	return 0;
 }
 
-static int make_sample(const struct gdr_cuda *cu, size_t size, struct scratch *s)
+static int make_sample(const struct gdr_cuda *cu, CUstream stream, size_t size, struct scratch *s)
 {
 	CUipcMemHandle handle;
 	CUresult res = cu->MemAlloc(&s->ptr, size);
@@ -180,6 +216,7 @@ static int make_sample(const struct gdr_cuda *cu, size_t size, struct scratch *s
 		return gdr_cuda_fail(cu, res, "cuMemAlloc", "of scratch memory: the first pin of "
 				     "cuMemAlloc memory on a GPU needs 6 MiB free there");
 	s->size = size;
+	s->stream = stream;
 	ret = write_nonces(cu, s);
 	if (ret == 0) {
 		res = cu->IpcGetMemHandle(&handle, s->ptr);
@@ -194,14 +231,14 @@ static int make_sample(const struct gdr_cuda *cu, size_t size, struct scratch *s
 	return 0;
 }
 
-static int calibrate(struct gdr_rm_gpu *gpu)
+static int calibrate(struct gdr_rm_gpu *gpu, CUstream stream)
 {
 	static const size_t sizes[] = { BIG, SMALL, SMALL };
 	struct scratch s[3];
 	int made = 0, ret = 0;
 
 	while (ret == 0 && made < 3) {
-		ret = make_sample(gpu->cu, sizes[made], &s[made]);
+		ret = make_sample(gpu->cu, stream, sizes[made], &s[made]);
 		made += ret == 0;
 	}
 	if (ret == 0)
@@ -225,7 +262,7 @@ static CUresult create(const struct gdr_cuda *cu, CUdevice dev, size_t *size,
 	return res == CUDA_SUCCESS ? cu->MemCreate(handle, *size, &prop, 0) : res;
 }
 
-/* Export, import, map and compare.  1, 0 or -errno. */
+/* Export, import, map and compare. */
 static int compare_import(struct gdr_rm_gpu *gpu, CUmemGenericAllocationHandle handle,
 			  struct scratch *s)
 {
@@ -242,18 +279,10 @@ static int compare_import(struct gdr_rm_gpu *gpu, CUmemGenericAllocationHandle h
 				     "of scratch memory");
 	ret = gdr_rm_part_import(gpu, fd, &part);
 	close(fd);
-	if (ret == 0) {
-		int err;
-
-		ret = compare_part(gpu, &part, 0, s);
-		err = gdr_rm_part_release(gpu, &part);
-		if (err < 0)
-			return err;
-	}
-	return ret;
+	return ret < 0 ? refused(ret) : compare_part(gpu, &part, 0, s);
 }
 
-static int check_vmm(struct gdr_rm_gpu *gpu)
+static int check_vmm(struct gdr_rm_gpu *gpu, CUstream stream)
 {
 	const struct gdr_cuda *cu = gpu->cu;
 	CUmemAccessDesc access = {
@@ -261,12 +290,13 @@ static int check_vmm(struct gdr_rm_gpu *gpu)
 		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 	};
 	CUmemGenericAllocationHandle handle;
-	struct scratch s = { 0 };
+	struct scratch s = { .stream = stream };
 	CUresult res = create(cu, gpu->dev, &s.size, &handle);
 	int ret = 0;
 
 	if (res != CUDA_SUCCESS)
-		return gdr_cuda_fail(cu, res, "cuMemCreate", "of scratch memory");
+		return gdr_cuda_fail(cu, res, "cuMemCreate", "of scratch memory: the first pin of "
+				     "VMM memory on a GPU needs 2 MiB free there");
 	res = cu->MemAddressReserve(&s.ptr, s.size, 0, 0, 0);
 	if (res != CUDA_SUCCESS)
 		goto release;
@@ -286,24 +316,48 @@ release:
 	return ret;
 }
 
-/* Run a check once; keep what it says unless it could not say. */
-static int verdict(struct gdr_rm_gpu *gpu, enum gdr_rm_verdict *known, char *reason,
-		   size_t reason_size, int (*check)(struct gdr_rm_gpu *), const char *what)
+/*
+ * Run a check in a stream of its own, which neither waits for the default stream
+ * nor gets into a capture of one that does.
+ */
+static int run_check(struct gdr_rm_gpu *gpu, CUdeviceptr near,
+		     int (*check)(struct gdr_rm_gpu *, CUstream))
 {
+	const struct gdr_cuda *cu = gpu->cu;
 	struct gdr_cuda_scope scope;
+	CUstream stream;
+	CUresult res;
+	int ret = gdr_cuda_enter(cu, gpu->dev, near, &gpu->primary, &scope);
+
+	if (ret < 0)
+		return ret;
+	res = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+	if (res == CUDA_SUCCESS) {
+		ret = check(gpu, stream);
+		cu->StreamDestroy(stream);
+	} else {
+		ret = gdr_cuda_fail(cu, res, "cuStreamCreate", "for copies to scratch memory");
+	}
+	gdr_cuda_leave(cu, &scope);
+	return ret;
+}
+
+/* Run a check once; keep what it says unless it could not say. */
+static int verdict(struct gdr_rm_gpu *gpu, CUdeviceptr near, enum gdr_rm_verdict *known,
+		   char *reason, size_t reason_size,
+		   int (*check)(struct gdr_rm_gpu *, CUstream), const char *what)
+{
 	int ret;
 
 	if (*known == GDR_RM_UNTRIED) {
-		ret = gdr_cuda_enter(gpu->cu, gpu->dev, &gpu->primary, &scope);
+		gdr_log(GDR_LOG_INFO, "gdr_pin_buffer: checking %s of GPU %d on scratch memory, "
+			"once; waits for kernels that run there", what, gpu->dev);
+		ret = run_check(gpu, near, check);
 		if (ret < 0)
 			return ret;
-		ret = check(gpu);
-		gdr_cuda_leave(gpu->cu, &scope);
-		if (is_transient(ret))
-			return ret;
 		*known = ret == 1 ? GDR_RM_WORKS : GDR_RM_BROKEN;
-		snprintf(reason, reason_size, "%s",
-			 ret < 0 ? gdr_log_last() : "the mapping shows other memory");
+		if (ret == 0)
+			snprintf(reason, reason_size, "%s", gdr_log_last());
 	}
 	if (*known == GDR_RM_WORKS)
 		return 0;
@@ -311,14 +365,14 @@ static int verdict(struct gdr_rm_gpu *gpu, enum gdr_rm_verdict *known, char *rea
 			    "scratch memory, so none is mapped: %s", what, reason);
 }
 
-int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu)
+int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu, CUdeviceptr near)
 {
-	return verdict(gpu, &gpu->ipc, gpu->ipc_reason, sizeof(gpu->ipc_reason), calibrate,
+	return verdict(gpu, near, &gpu->ipc, gpu->ipc_reason, sizeof(gpu->ipc_reason), calibrate,
 		       "cuMemAlloc memory");
 }
 
-int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu)
+int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu, CUdeviceptr near)
 {
-	return verdict(gpu, &gpu->vmm, gpu->vmm_reason, sizeof(gpu->vmm_reason), check_vmm,
+	return verdict(gpu, near, &gpu->vmm, gpu->vmm_reason, sizeof(gpu->vmm_reason), check_vmm,
 		       "VMM memory");
 }

@@ -136,7 +136,7 @@ static int map(struct gdr *g, struct gdr_memh *base, size_t len, int flags,
 	int ret = enter(of(g), MODEL_MAP);
 
 	if (ret == 0)
-		ret = gdr_mapping_create(m->fd, 0, len, NULL, out);
+		ret = gdr_mapping_create(m->fd, 0, len, NULL, out, NULL);
 	if (ret == 0)
 		out->type = flags ? (gdr_mapping_type_t)flags : of(g)->type;
 	return ret;

@@ -48,7 +48,7 @@ static const struct {
 	int calls;		  /* in the scenario, this many */
 	enum effect first, later; /* effect of the first call, and of the others */
 } functions[] = {
-	{ "cuDriverGetVersion", 1, OPEN_UNSUPPORTED, HARMLESS },
+	{ "cuDriverGetVersion", 1, OPEN_NO_DEVICE, HARMLESS },
 	{ "cuInit", 1, OPEN_NO_DEVICE, HARMLESS },
 	{ "cuDeviceGetCount", 1, OPEN_NO_DEVICE, HARMLESS },
 	/* one device: all the calls are about it */

@@ -154,7 +154,8 @@ static void an_old_driver_is_a_reason(void **state)
 	/* D28: and CUDA is left alone: a cuInit would be noticed by its failing */
 	probe("dmabuf", "SOFTCUDA_DRIVER_VERSION=13020", "SOFTCUDA_FAIL=cuInit:*:100");
 	assert_found("errno=95\nbackend=none\n"); /* ENOTSUP */
-	assert_found("report=dmabuf: needs a driver for CUDA 13.3 or later, this one is for 13.2\n");
+	assert_found("report=dmabuf: needs a driver for CUDA 13.3 or later, "
+		     "this one is for 13.2\n");
 	probe("dmabuf", "SOFTCUDA_DRIVER_VERSION=13030", NULL);
 	assert_found("backend=dmabuf\n");
 	probe("dmabuf", "SOFTCUDA_DRIVER_VERSION=14000", NULL);

@@ -15,6 +15,7 @@ void gpu_test_fail(const char *file, int line, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+	fflush(stdout);
 	_Exit(1);
 }
 

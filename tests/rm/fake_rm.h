@@ -31,6 +31,7 @@ enum fake_rm_step {
 	FAKE_RM_MADVISE,
 	FAKE_RM_UNMAP,                  /* not part of ANY: an object that cannot be */
 	FAKE_RM_FREE,                   /* freed lives as long as its client */
+	FAKE_RM_MUNMAP,                 /* nor this: a munmap that touches a window */
 	FAKE_RM_STEPS,
 };
 
@@ -71,6 +72,12 @@ void fake_rm_set_bar1_free(uint64_t bytes);
 void fake_rm_fail(enum fake_rm_step step, unsigned nth, unsigned times, uint32_t status, int err);
 void fake_rm_fail_none(void);
 bool fake_rm_failed(void);              /* has it struck since fake_rm_fail? */
+
+/* One more, besides the one of fake_rm_fail: the next munmap of a window fails with ENOMEM. */
+void fake_rm_fail_munmap(void);
+
+/* What the end of the process does: removes the mappings, then closes the files. */
+void fake_rm_process_end(void);
 
 void fake_rm_counts(struct fake_rm_counts *out);
 unsigned fake_rm_calls(enum fake_rm_step step);         /* since reset */

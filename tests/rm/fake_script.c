@@ -30,6 +30,7 @@ static struct {
 	int err;
 	bool struck;
 } script;
+static bool munmap_fails;
 
 __attribute__((constructor)) static void share(void)
 {
@@ -42,6 +43,10 @@ __attribute__((constructor)) static void share(void)
 int fake_script(enum fake_rm_step step, uint32_t *status)
 {
 	calls[step]++;
+	if (step == FAKE_RM_MUNMAP && munmap_fails) {
+		munmap_fails = false;
+		return ENOMEM;
+	}
 	if (!script.times || (script.step != step &&
 			      (script.step != FAKE_RM_ANY || step > FAKE_RM_MADVISE)))
 		return 0;
@@ -68,10 +73,18 @@ void fake_rm_fail(enum fake_rm_step step, unsigned nth, unsigned times, uint32_t
 	pthread_mutex_unlock(&fake_lock);
 }
 
+void fake_rm_fail_munmap(void)
+{
+	pthread_mutex_lock(&fake_lock);
+	munmap_fails = true;
+	pthread_mutex_unlock(&fake_lock);
+}
+
 void fake_rm_fail_none(void)
 {
 	pthread_mutex_lock(&fake_lock);
 	script.times = 0;
+	munmap_fails = false;
 	pthread_mutex_unlock(&fake_lock);
 }
 
@@ -130,6 +143,7 @@ void fake_rm_reset(void)
 	pthread_mutex_lock(&fake_lock);
 	memset(calls, 0, sizeof(calls));
 	memset(&script, 0, sizeof(script));
+	munmap_fails = false;
 	memset(records, 0, sizeof(*records));
 	fake_wrap_reset();
 	fake_gpu_reset();

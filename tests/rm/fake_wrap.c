@@ -267,16 +267,47 @@ void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd, off_t o
 	return __wrap_mmap(addr, len, prot, flags, fd, offset);
 }
 
+/* Does the driver see that [start, end) goes? */
+static bool shows_window(uintptr_t start, uintptr_t end)
+{
+	struct mapping *m;
+
+	for (m = mappings; m && (m->end <= start || m->start >= end); m = m->next)
+		;
+	return m;
+}
+
 int __wrap_munmap(void *addr, size_t len)
 {
-	int ret;
+	uintptr_t start = (uintptr_t)addr;
+	int ret, err = 0;
 
 	pthread_mutex_lock(&fake_lock);
-	ret = __real_munmap(addr, len);
+	if (shows_window(start, start + len))
+		err = fake_script(FAKE_RM_MUNMAP, NULL);
+	ret = err ? -1 : __real_munmap(addr, len);
 	if (!ret)
-		forget((uintptr_t)addr, (uintptr_t)addr + len);
+		forget(start, start + len);
 	pthread_mutex_unlock(&fake_lock);
+	if (err)
+		errno = err;
 	return ret;
+}
+
+void fake_rm_process_end(void)
+{
+	pthread_mutex_lock(&fake_lock);
+	while (mappings) {
+		uintptr_t start = mappings->start, end = mappings->end;
+
+		__real_munmap((void *)start, end - start);
+		forget(start, end);
+	}
+	pthread_mutex_unlock(&fake_lock);
+	for (int fd = 0; fd < FDS; fd++) {
+		if (fds[fd])
+			__wrap_close(fd);
+	}
 }
 
 int __wrap_madvise(void *addr, size_t len, int advice)

@@ -25,8 +25,10 @@ static const struct {
 	{ "cuMemExportToShareableHandle", 1 },
 	{ "cuIpcGetMemHandle", 1 },
 	{ "cuMemAlloc", 1 },
-	{ "cuMemcpyHtoD", 1 },
-	{ "cuMemcpyDtoH", 1 },
+	{ "cuMemcpyHtoDAsync", 1 },
+	{ "cuMemcpyDtoHAsync", 1 },
+	{ "cuStreamCreate", 1 },
+	{ "cuStreamSynchronize", 1 },
 	{ "cuMemGetAllocationGranularity", 1 },
 	{ "cuMemCreate", 1 },
 	{ "cuMemAddressReserve", 1 },
@@ -113,7 +115,7 @@ static void memory_that_is_not_as_expected(void **state)
 		{ 0x3e, 1, 1, 0, ENOTSUP, "no video memory", "no video memory" },
 		{ 0x40, 1, 1, 0, ENOTSUP, "no video memory", "no video memory" },
 		{ 0x3e, 2, 1, 0, ENOTSUP, "no video memory", "no video memory" },
-		{ 0x40, 2, 3, 0, ENOTSUP, NULL, "exported as 3 objects" },
+		{ 0x40, 2, 3, 0, ENOTSUP, NULL, "as 3 objects" },
 		{ 0x40, 2, 1, MIB, EINVAL, "past the end", "past the end" },
 	};
 	CUdeviceptr ptr;
@@ -154,6 +156,14 @@ static void memory_that_is_not_as_expected(void **state)
 	vmm_free(&v);
 }
 
+static void pin_and_unpin(gdr_t g, CUdeviceptr ptr)
+{
+	gdr_mh_t mh;
+
+	assert_int_equal(gdr_pin_buffer(g, ptr, 2 * MIB, 0, 0, &mh), 0);
+	assert_int_equal(gdr_unpin_buffer(g, mh), 0);
+}
+
 /* A pin with no CUDA context current, in a thread that never had one. */
 static void no_current_context(void **state)
 {
@@ -174,6 +184,38 @@ static void no_current_context(void **state)
 	cuda_free(ptr);
 }
 
+/* Where none is current, that of the memory serves, and no primary context is made. */
+static void context_of_the_memory(void **state)
+{
+	CUdeviceptr ptr;
+	CUcontext now;
+	struct vmm v;
+	gdr_t g;
+
+	for (int known = 1; known >= 0; known--) {
+		soft_use(0);
+		assert_int_equal(cuCtxGetCurrent(&now), CUDA_SUCCESS);
+		ptr = cuda_alloc(2 * MIB);
+		vmm_new(0, 2 * MIB, 1, POSIX_FD, &v);
+		g = gdr_open();
+		assert_non_null(g);
+		soft_memory_context = known ? now : NULL;
+		soft_primaries = 0;
+		assert_int_equal(cuCtxSetCurrent(NULL), CUDA_SUCCESS);
+		pin_and_unpin(g, ptr);
+		pin_and_unpin(g, v.ptr);
+		assert_int_equal(cuCtxGetCurrent(&now), CUDA_SUCCESS);
+		assert_null(now);
+		assert_int_equal(soft_primaries, !known);
+		soft_memory_context = NULL;
+		soft_use(0);
+		assert_int_equal(gdr_close(g), 0);
+		cuda_free(ptr);
+		vmm_free(&v);
+		assert_true(soft_is_clean());
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, soft_open, soft_close)
 #define BARE(f) cmocka_unit_test_setup_teardown(f, soft_reset, soft_check_clean)
 
@@ -184,6 +226,7 @@ int main(void)
 		TEST(no_memory_to_calibrate_is_not_for_ever),
 		BARE(memory_that_is_not_as_expected),
 		TEST(no_current_context),
+		BARE(context_of_the_memory),
 	};
 
 	return cmocka_run_group_tests_name("rm_cuda", tests, soft_start, NULL);

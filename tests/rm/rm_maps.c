@@ -3,8 +3,10 @@
 #include "soft_fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(call) assert_int_equal(call, CUDA_SUCCESS)
 
@@ -178,6 +180,63 @@ static void memory_below_a_subdevice(void **state)
 	assert_int_equal(fake_rm_calls(FAKE_RM_SUBDEVICE), 1);
 }
 
+static size_t address_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* No room for the last part's window: nothing was reserved for it that could be lost. */
+static void maps_that_find_no_room_cost_no_addresses(void **state)
+{
+	size_t before;
+	gdr_mh_t mh;
+	struct vmm v;
+	void *va = NULL;
+
+	vmm_new(0, 2 * MIB, 3, POSIX_FD, &v);
+	assert_int_equal(gdr_pin_buffer(*state, v.ptr, 6 * MIB, 0, 0, &mh), 0);
+	fake_rm_set_bar1_free(5 * MIB);
+	assert_int_equal(gdr_map(*state, mh, &va, 6 * MIB), ENOMEM);
+	before = address_space();
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(gdr_map(*state, mh, &va, 6 * MIB), ENOMEM);
+	assert_in_range(address_space(), 0, before + 16 * MIB);
+	assert_null(va);
+	fake_rm_set_bar1_free(2 * MIB);
+	assert_int_equal(gdr_map(*state, mh, &va, 6 * MIB), 0);
+	pattern_to_device(v.ptr, 6 * MIB, 3);
+	pattern_on_cpu(va, 6 * MIB, 3);
+	assert_int_equal(gdr_unpin_buffer(*state, mh), 0);
+	vmm_free(&v);
+}
+
+/* Following the advice helps: the window goes with the pin, not with its mapping. */
+static void full_bar1_says_what_helps(void **state)
+{
+	CUdeviceptr ptr[2] = { cuda_alloc(8 * MIB), cuda_alloc(8 * MIB) };
+	gdr_mh_t mh[2];
+	void *va;
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(gdr_pin_buffer(*state, ptr[i], 8 * MIB, 0, 0, &mh[i]), 0);
+	fake_rm_set_bar1_free(8 * MIB);
+	assert_int_equal(gdr_map(*state, mh[0], &va, 8 * MIB), 0);
+	assert_int_equal(gdr_unmap(*state, mh[0], va, 8 * MIB), 0);
+	assert_int_equal(gdr_map(*state, mh[1], &va, 8 * MIB), ENOMEM);
+	assert_non_null(strstr(gdrx_last_error(), "unpin what is not needed"));
+	assert_int_equal(gdr_unpin_buffer(*state, mh[0]), 0);
+	assert_int_equal(gdr_map(*state, mh[1], &va, 8 * MIB), 0);
+	assert_int_equal(gdr_unpin_buffer(*state, mh[1]), 0);
+	for (int i = 0; i < 2; i++)
+		cuda_free(ptr[i]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, soft_open, soft_close)
 #define BARE(f) cmocka_unit_test_setup_teardown(f, soft_reset, soft_check_clean)
 
@@ -190,6 +249,8 @@ int main(void)
 		TEST(what_the_context_says),
 		BARE(every_release_of_the_driver),
 		TEST(memory_below_a_subdevice),
+		TEST(maps_that_find_no_room_cost_no_addresses),
+		TEST(full_bar1_says_what_helps),
 	};
 
 	return cmocka_run_group_tests_name("rm_maps", tests, soft_start, NULL);

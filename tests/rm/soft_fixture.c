@@ -15,7 +15,15 @@ static size_t free_before[DEVICES];
 static int fds_before;
 
 void (*soft_twist_ipc)(uint32_t words[16]);
+CUcontext soft_memory_context;
+unsigned soft_primaries;
 static CUresult (*real_ipc)(CUipcMemHandle *handle, CUdeviceptr ptr);
+static CUresult (*real_attribute)(void *data, CUpointer_attribute attr, CUdeviceptr ptr);
+static CUresult (*real_free)(CUdeviceptr ptr);
+static bool put_off;
+static CUdeviceptr later[8];
+static unsigned n_later;
+static CUresult (*real_retain)(CUcontext *ctx, CUdevice dev);
 
 void *__real_dlsym(void *lib, const char *name);
 void *__wrap_dlsym(void *lib, const char *name);
@@ -33,14 +41,61 @@ static CUresult twisted_ipc(CUipcMemHandle *handle, CUdeviceptr ptr)
 	return res;
 }
 
+static CUresult memory_attribute(void *data, CUpointer_attribute attr, CUdeviceptr ptr)
+{
+	if (attr != CU_POINTER_ATTRIBUTE_CONTEXT || !soft_memory_context)
+		return real_attribute(data, attr, ptr);
+	*(CUcontext *)data = soft_memory_context;
+	return CUDA_SUCCESS;
+}
+
+static CUresult counted_retain(CUcontext *ctx, CUdevice dev)
+{
+	soft_primaries++;
+	return real_retain(ctx, dev);
+}
+
+static CUresult free_later(CUdeviceptr ptr)
+{
+	if (!put_off || n_later == sizeof(later) / sizeof(later[0]))
+		return real_free(ptr);
+	later[n_later++] = ptr;
+	return CUDA_SUCCESS;
+}
+
+void soft_put_off_frees(void)
+{
+	put_off = true;
+}
+
+void soft_free_now(void)
+{
+	put_off = false;
+	while (n_later)
+		cuda_free(later[--n_later]);
+}
+
+static const struct {
+	const char *name;
+	void *wrap, *real;
+} wraps[] = {
+	{ "cuIpcGetMemHandle", (void *)twisted_ipc, &real_ipc },
+	{ "cuPointerGetAttribute", (void *)memory_attribute, &real_attribute },
+	{ "cuMemFree_v2", (void *)free_later, &real_free },
+	{ "cuDevicePrimaryCtxRetain", (void *)counted_retain, &real_retain },
+};
+
 void *__wrap_dlsym(void *lib, const char *name)
 {
 	void *p = __real_dlsym(lib, name);
 
-	if (!p || strcmp(name, "cuIpcGetMemHandle") != 0)
-		return p;
-	memcpy(&real_ipc, &p, sizeof(p));
-	return (void *)twisted_ipc;
+	for (size_t i = 0; p && i < sizeof(wraps) / sizeof(wraps[0]); i++) {
+		if (!strcmp(name, wraps[i].name)) {
+			memcpy(wraps[i].real, &p, sizeof(p));
+			return wraps[i].wrap;
+		}
+	}
+	return p;
 }
 
 int soft_start(void **state)

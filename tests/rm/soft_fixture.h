@@ -80,4 +80,12 @@ int soft_scenario(CUdeviceptr ptr, const struct vmm *v);
 /* Rewrites the words of every IPC handle that the library gets; NULL: leave them. */
 extern void (*soft_twist_ipc)(uint32_t words[16]);
 
+/* The library's cuMemFree, which waits for kernels, is put off until this. */
+void soft_put_off_frees(void);
+void soft_free_now(void);
+
+/* What the library is told to be the context of all memory; NULL: nothing. */
+extern CUcontext soft_memory_context;
+extern unsigned soft_primaries;         /* primary contexts that the library retained */
+
 #endif

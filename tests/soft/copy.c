@@ -75,6 +75,13 @@ static void wrong_addresses(void **state)
 	expect(cuMemcpy(p, gone, 16), CUDA_ERROR_INVALID_VALUE);
 	expect(cuMemcpy(gone, p, 16), CUDA_ERROR_INVALID_VALUE);
 	expect(cuMemcpy(p, (uintptr_t)buf, SIZE_MAX - 100), CUDA_ERROR_INVALID_VALUE);
+	memset(buf, 0x5a, sizeof(buf));
+	ok(cuMemcpyHtoDAsync_v2(p, buf, 16, NULL));
+	ok(cuMemcpyDtoHAsync_v2(host, p, 16, NULL));
+	ok(cuStreamSynchronize(NULL));
+	assert_memory_equal(host, buf, 16);
+	expect(cuMemcpyHtoDAsync_v2((uintptr_t)buf, buf, 16, NULL), CUDA_ERROR_INVALID_VALUE);
+	expect(cuMemcpyDtoHAsync_v2((void *)(uintptr_t)p, p, 16, NULL), CUDA_ERROR_INVALID_VALUE);
 	expect(cuMemcpyAsync(p, (uintptr_t)buf, 16, (CUstream)(void *)buf),
 	       CUDA_ERROR_INVALID_HANDLE);
 	expect(cuMemcpy(v.ptr + 2 * MIB - 8, p, 16), CUDA_ERROR_INVALID_VALUE);
