@@ -48,7 +48,8 @@ struct gdrx_copy_options {
  * gdr_copy_to_mapping and gdr_copy_from_mapping by several threads where that
  * is faster; options NULL: all defaults.  The order towards what the caller did
  * before and does after the call is that of one copy.  The helping threads are
- * made when they are first needed, and sleep in between.  0 or an errno value.
+ * made when they are first needed, and sleep when no copy has come for a moment.
+ * 0 or an errno value.
  */
 int gdrx_copy_to_mapping(gdr_mh_t handle, void *map_d_ptr, const void *h_ptr, size_t size,
 			 const struct gdrx_copy_options *options);

@@ -99,10 +99,12 @@ static int read_options(const struct gdrx_copy_options *o, const char *call,
 static int parallel_copy(gdr_mh_t handle, struct gdr_parallel_copy *c,
 			 const struct gdrx_copy_options *options, const char *call)
 {
-	int type = gdr_handle_type(handle.h);
+	int type = (int)gdr_handle_quick_type(handle.h);
 	struct gdr_parallel how;
 	int ret;
 
+	if (type == GDR_MAPPING_TYPE_NONE)
+		type = gdr_handle_type(handle.h);
 	if (type <= GDR_MAPPING_TYPE_NONE)
 		return gdr_handle_no_mapping(handle.h, call);
 	ret = read_options(options, call, &how);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Copies by several threads: the caller and helpers from a pool that the process
- * shares.  Helpers are made when a copy first needs them, sleep in between, and
- * take part in whatever copies are under way, of any number of callers.
+ * shares.  Helpers are made when a copy first needs them, sleep when there has been
+ * none for a moment, and take part in whatever copies are under way, of any number
+ * of callers.
  */
 #ifndef GDR_PARALLEL_H
 #define GDR_PARALLEL_H

@@ -29,14 +29,17 @@
 static struct {
 	struct tool_args tool;
 	struct opt_sizes sizes, threads;
-	uint64_t ms;
+	uint64_t min_bytes, ms;
 } args;
 
 static const struct opt options[] = {
 	{ 0, "sizes", OPT_SIZES, "LIST", "1,8,14,16,64,200,256,1K,4K,16K,64K,256K,1M,4M,16M",
 	  "bytes of the copies", &args.sizes, 1, BYTES_MAX, NULL, NULL },
-	{ 0, "threads", OPT_SIZES, "LIST", "1,2,4,8,16", "threads of the parallel copies",
-	  &args.threads, 1, 64, NULL, NULL },
+	{ 0, "threads", OPT_SIZES, "LIST", "0,1,2,4,8,16",
+	  "threads of the parallel copies; 0: the default", &args.threads, 0, 64, NULL, NULL },
+	{ 0, "min-bytes", OPT_SIZE, "BYTES", "0",
+	  "no thread for less than this; 0: the default",
+	  &args.min_bytes, 0, BYTES_MAX, NULL, NULL },
 	{ 't', "time", OPT_NUMBER, "MS", "20", "milliseconds for each figure",
 	  &args.ms, 1, 10000, NULL, NULL },
 	TOOL_OPT_DEVICE(args.tool),
@@ -93,7 +96,7 @@ struct shot {
 static int by_threads(const struct shot *s, char *dev, char *src, char *dst)
 {
 	const struct gdrx_copy_options o = {
-		.size = sizeof(o), .threads = s->threads, .min_bytes = 4096,
+		.size = sizeof(o), .threads = s->threads, .min_bytes = args.min_bytes,
 	};
 
 	if (s->dir == GDR_COPY_TO_MAPPING)
@@ -262,7 +265,11 @@ static int run_threads(struct copytune *tune, enum gdr_copy_dir dir)
 		shots[n] = (struct shot){
 			tune, dir, 0, places[0], NULL, args.threads.v[i], false
 		};
-		snprintf(names[n++].name, sizeof(names[0].name), "%u", (unsigned)args.threads.v[i]);
+		if (args.threads.v[i])
+			snprintf(names[n++].name, sizeof(names[0].name), "%u",
+				 (unsigned)args.threads.v[i]);
+		else
+			strcpy(names[n++].name, "default");
 	}
 	if (!n)
 		return 0;

@@ -2,11 +2,13 @@
 /*
  * x86-64: which routines the processor runs, and their order.
  *
- * Measured on a write-combining mapping of an H200 (Sapphire Rapids class, 1 MiB,
- * one thread, GB/s): stores AVX-512 17.6, AVX and AVX2 17.4, SSE 16.8, MOVDIR64B
- * 13.7; loads AVX-512 0.94 to 1.00, AVX2 0.72, SSE4.1 0.56 to 0.69.  Hence
- * MOVDIR64B stands below SSE2 and is used only when GDRCOPY_COPY leaves nothing
- * else.
+ * Measured on a write-combining mapping of an H200 by one thread, in GB/s at 64 KiB
+ * and 1 MiB (docs/results/copies-h200.txt): stores AVX-512 20.6 and 21.5, AVX2 20.5
+ * and 21.5, AVX 20.4 and 21.8, SSE4.1 20.4 and 21.3, SSE2 20.3 and 21.2, MOVDIR64B
+ * 19.7 and 19.4.  Loads AVX-512 0.97 and 0.92, AVX2 0.92 and 0.79, SSE4.1 0.71 and
+ * 0.66; the others do not stream, 0.03 and less.  So one access a line decides loads,
+ * and stores take the same routine.  MOVDIR64B stands below SSE2: it is 1 to 3 % ahead
+ * only from 4 MiB up, and behind there too when the mapping's side is not aligned.
  */
 #include <cpuid.h>
 

@@ -6,6 +6,7 @@
 
 #define STORE_BLOCKS            gdr_store_avx512
 #define LOAD_BLOCKS             gdr_load_avx512
+#define LOADS_16
 #define TARGET                  __attribute__((target("avx512f")))
 #define VEC                     __m512i
 #define HOST_LOAD(p)            _mm512_loadu_si512(p)

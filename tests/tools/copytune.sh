@@ -15,6 +15,11 @@ count '^(to|from) the mapping, by so many threads' 2
 count '^ *(8|200|65536)( +([0-9]+\.[0-9]{4}|-))+  [a-z0-9]+$' 24
 count '^ *bytes .* generic  fastest$' 6
 
+# What the library takes by itself is a column of its own.
+expect 0 "$tune" --soft --sizes 64,64K --threads 0,2 --min-bytes 8K -t 1
+silent
+count '^ *bytes +default +2  fastest$' 2
+
 # One routine a size, direction and place is the fastest.
 expect 0 "$tune" --soft --sizes 64 --threads 1 -t 1 --csv
 grep -v '^#' "$OUT/stdout" >"$OUT/rows"
@@ -27,3 +32,5 @@ expect 1 "$tune" --soft --sizes 0
 complained sizes
 expect 1 "$tune" --soft --threads 65
 complained threads
+expect 1 "$tune" --soft --min-bytes x
+complained min-bytes

@@ -105,7 +105,7 @@ static void threads_follow_size_and_options(void **state)
 	memset(&how, 0, sizeof(how));
 	assert_true(gdr_parallel_threads(&c, &how) <= 16);
 	c.dir = GDR_COPY_TO_MAPPING;
-	assert_true(gdr_parallel_threads(&c, &how) <= 8);
+	assert_true(gdr_parallel_threads(&c, &how) <= 2);
 	c.n = 4096;
 	assert_int_equal(gdr_parallel_threads(&c, &how), 1);
 }

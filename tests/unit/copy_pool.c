@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The life of the helping threads: made when needed, not missed where they cannot
- * be had, asleep when there is nothing to do; callers that are cancelled, forks,
+ * be had, awake for the next copy, asleep when there is none; callers that are cancelled, forks,
  * and the end of the process.
  */
 #include <errno.h>
@@ -30,6 +30,16 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)
 	return fail_create ? EAGAIN : __real_pthread_create(t, attr, run, arg);
 }
 
+static _Thread_local unsigned wakes;
+int __real_pthread_cond_signal(pthread_cond_t *cond);
+int __wrap_pthread_cond_signal(pthread_cond_t *cond);
+
+int __wrap_pthread_cond_signal(pthread_cond_t *cond)
+{
+	wakes++;
+	return __real_pthread_cond_signal(cond);
+}
+
 static double cpu_seconds(void)
 {
 	struct timespec t;
@@ -49,6 +59,28 @@ static void idle_helpers_cost_nothing(void **state)
 	usleep(300000);
 	/* a thread that polled would have used 0.3 s */
 	assert_true(cpu_seconds() - before < 0.03);
+}
+
+static void a_helper_is_awake_for_the_next_copy(void **state)
+{
+	time_t end = time(NULL) + 20;
+	unsigned without = 0;
+
+	/* on a machine that is busy it may have to try again */
+	while (without < 8 && time(NULL) < end) {
+		without = 0;
+		for (int i = 0; i < 10; i++) {
+			wakes = 0;
+			parallel_meet(2, NULL);
+			without += !wakes;
+		}
+	}
+	assert_true(without >= 8);
+	/* but not for one long after */
+	usleep(50000);
+	wakes = 0;
+	parallel_meet(2, NULL);
+	assert_true(wakes > 0);
 }
 
 static void *cancelled(void *arg)
@@ -175,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_helpers_the_caller_copies_alone),
 		cmocka_unit_test(idle_helpers_cost_nothing),
+		cmocka_unit_test(a_helper_is_awake_for_the_next_copy),
 		cmocka_unit_test(a_caller_may_be_cancelled),
 		cmocka_unit_test(a_forked_child_has_its_own_helpers),
 		cmocka_unit_test(a_process_may_exit_while_others_copy),
