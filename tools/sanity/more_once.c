@@ -34,7 +34,7 @@ static void from(void *arg)
 static void needs_stepping(void)
 {
 	if (!step_available())
-		sanity_waive("watching single instructions is written for x86-64");
+		sanity_waive("single instructions can be watched on x86-64, without ThreadSanitizer");
 }
 
 static void check_store(struct copy *c, volatile uint64_t *words, size_t at)

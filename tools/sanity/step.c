@@ -53,9 +53,18 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	look_at((const unsigned char *)uc->uc_mcontext.gregs[REG_RIP], s);
 }
 
+/* ThreadSanitizer holds signals back, and a step is a signal. */
+#if defined(__SANITIZE_THREAD__)
+#define STEPPING false
+#elif defined(__has_feature)
+#define STEPPING (!__has_feature(thread_sanitizer))
+#else
+#define STEPPING true
+#endif
+
 bool step_available(void)
 {
-	return true;
+	return STEPPING;
 }
 
 /* Not inlined, so that the flag is set and cleared just around the call. */
