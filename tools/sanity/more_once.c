@@ -34,7 +34,8 @@ static void from(void *arg)
 static void needs_stepping(void)
 {
 	if (!step_available())
-		sanity_waive("single instructions can be watched on x86-64, without ThreadSanitizer");
+		sanity_waive("single instructions can be watched on x86-64, and not "
+			     "under ThreadSanitizer");
 }
 
 static void check_store(struct copy *c, volatile uint64_t *words, size_t at)
