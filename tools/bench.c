@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed loops, statistics, progress and signals. */
+/* Timed loops, the clock and signals. */
 #include "bench.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#define PROGRESS_PERIOD_US 200e3
+#include "progress.h"
 
-static volatile sig_atomic_t stop_signal;
+#define TIMER_PAIRS 10001
+
+static atomic_int stop_signal;          /* lock-free: set by the handler, read by all threads */
 static struct timespec stop_time;       /* written once, by the handler */
-static bool progress_shown;
-static double progress_last;
 
 double bench_now_us(void)
 {
@@ -43,6 +43,28 @@ double bench_clock_cost_us(void)
 	for (i = 0; i < n; i++)
 		end = bench_now_us();
 	return (end - start) / n;
+}
+
+double bench_timer_us(void)
+{
+	static double cost = -1;
+	struct bench_stats s;
+	double *pair, start;
+	int i;
+
+	if (cost >= 0)
+		return cost;
+	pair = malloc(TIMER_PAIRS * sizeof(*pair));
+	if (!pair)
+		return 0;
+	for (i = 0; i < TIMER_PAIRS; i++) {
+		start = bench_now_us();
+		pair[i] = bench_now_us() - start;
+	}
+	bench_stats(pair, TIMER_PAIRS, &s);
+	cost = s.median;
+	free(pair);
+	return cost;
 }
 
 /*
@@ -85,65 +107,15 @@ int bench_stopped(void)
 	return stop_signal;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return (x > y) - (x < y);
-}
-
-double bench_percentile(const double *sorted, size_t n, double percent)
-{
-	double rank = ceil(percent / 100.0 * (double)n);
-	size_t i = rank < 1 ? 0 : (size_t)rank - 1;
-
-	return sorted[i < n ? i : n - 1];
-}
-
-void bench_stats(double *sample, size_t n, struct bench_stats *out)
-{
-	double sum = 0, squares = 0, mean;
-	size_t i;
-
-	qsort(sample, n, sizeof(*sample), compare_doubles);
-	for (i = 0; i < n; i++)
-		sum += sample[i];
-	mean = sum / (double)n;
-	for (i = 0; i < n; i++)
-		squares += (sample[i] - mean) * (sample[i] - mean);
-	*out = (struct bench_stats){
-		.n = n,
-		.min = sample[0],
-		.median = sample[n / 2],
-		.max = sample[n - 1],
-		.p90 = bench_percentile(sample, n, 90),
-		.p99 = bench_percentile(sample, n, 99),
-		.mean = mean,
-		.stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : 0,
-	};
-}
-
-static void progress(const struct bench_plan *p, uint64_t done)
-{
-	double now = bench_now_us();
-
-	if (now - progress_last < PROGRESS_PERIOD_US || !isatty(STDERR_FILENO))
-		return;
-	progress_last = now;
-	progress_shown = true;
-	fprintf(stderr, "\r%s, %llu bytes: %3.0f %%\033[K", p->label, (unsigned long long)p->size,
-		100.0 * (double)done / (double)p->iterations);
-	fflush(stderr);
-}
-
-static void progress_clear(void)
-{
-	if (progress_shown)
-		fputs("\r\033[K", stderr);
-	progress_shown = false;
-}
+/* A measurement under way. */
+struct state {
+	const struct bench_plan *p;
+	struct bench_result *r;
+	uint64_t iterations;    /* of a round, as raised for min_time_us */
+	size_t n, room;         /* samples */
+	double fastest, slowest;        /* medians of rounds */
+	double start;           /* of the first round, by the clock */
+};
 
 /* Up to n calls; *done tells how many were made.  Ends early only if a signal came. */
 static int batch(int (*call)(void *), void *arg, uint64_t n, uint64_t *done)
@@ -179,35 +151,160 @@ static int bucket(const struct bench_plan *p, uint64_t n, uint64_t *done, double
 	return err;
 }
 
-int bench_run(const struct bench_plan *p, struct bench_result *out)
+static int make_room(struct state *s, size_t more)
 {
+	size_t want = s->n + more;
+	double *p;
+
+	if (want <= s->room)
+		return 0;
+	if (want < 2 * s->room)
+		want = 2 * s->room;
+	p = realloc(s->r->sample, want * sizeof(*p));
+	if (!p)
+		return ENOMEM;
+	s->r->sample = p;
+	s->room = want;
+	return 0;
+}
+
+static void add_sample(struct state *s, double us, uint64_t calls)
+{
+	s->r->sample[s->n++] = us / (double)calls;
+	s->r->iterations += calls;
+	s->r->elapsed_us += us;
+}
+
+static int round_in_buckets(struct state *s)
+{
+	const struct bench_plan *p = s->p;
 	uint64_t done, begin, end;
 	unsigned b;
 	double us;
-	size_t n = 0;
-	int err;
+	int err = 0;
 
-	assert(p->buckets && p->buckets <= BENCH_BUCKETS && p->buckets <= p->iterations);
-	memset(out, 0, sizeof(*out));
-	progress_last = bench_now_us();
-	err = batch(p->call, p->arg, p->warmup, &done);
 	for (b = 0; b < p->buckets && !err && !stop_signal; b++) {
 		/* 128 bits: iterations may be anything that fits 64. */
-		begin = (uint64_t)((unsigned __int128)p->iterations * b / p->buckets);
-		end = (uint64_t)((unsigned __int128)p->iterations * (b + 1) / p->buckets);
+		begin = (uint64_t)((unsigned __int128)s->iterations * b / p->buckets);
+		end = (uint64_t)((unsigned __int128)s->iterations * (b + 1) / p->buckets);
 		err = bucket(p, end - begin, &done, &us);
 		if (err || !done)
 			break;
-		out->sample[n++] = us / (double)done;
-		out->iterations += done;
-		out->elapsed_us += us;
-		progress(p, out->iterations);
+		add_sample(s, us, done);
+		progress_show(p->label, p->size, (double)s->r->iterations, (double)s->r->planned);
 	}
-	progress_clear();
-	if (n)
-		bench_stats(out->sample, n, &out->stats);
-	out->complete = !err && out->iterations == p->iterations;
 	return err;
+}
+
+static int round_of_calls(struct state *s)
+{
+	const struct bench_plan *p = s->p;
+	double timer = bench_timer_us(), start, us;
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; i < s->iterations && !err && !stop_signal; i++) {
+		start = bench_now_us();
+		err = p->call(p->arg);
+		us = bench_now_us() - start - timer;
+		if (err)
+			break;
+		add_sample(s, us > 0 ? us : 0, 1);
+		if (i % 1024 == 0)
+			progress_show(p->label, p->size, (double)s->r->iterations,
+				      (double)s->r->planned);
+	}
+	return err;
+}
+
+static int run_round(struct state *s)
+{
+	const struct bench_plan *p = s->p;
+	size_t before = s->n;
+	struct bench_stats stats;
+	uint64_t done;
+	int err;
+
+	err = make_room(s, p->each ? s->iterations : p->buckets);
+	if (!err)
+		err = batch(p->call, p->arg, p->warmup, &done);
+	if (!err)
+		err = p->each ? round_of_calls(s) : round_in_buckets(s);
+	if (err || stop_signal || s->n == before)
+		return err;
+	bench_stats(s->r->sample + before, s->n - before, &stats);
+	if (!s->r->rounds++)
+		s->fastest = s->slowest = stats.median;
+	s->fastest = fmin(s->fastest, stats.median);
+	s->slowest = fmax(s->slowest, stats.median);
+	return 0;
+}
+
+/* As many more calls a round as it takes, by the time of an untimed bucket. */
+static int raise_iterations(struct state *s, uint64_t rounds)
+{
+	const struct bench_plan *p = s->p;
+	uint64_t calls = p->iterations / p->buckets, done;
+	double us, factor;
+	int err;
+
+	err = bucket(p, calls, &done, &us);
+	if (err || !done)
+		return err;
+	us = fmax(us, 1e-3) * (double)p->iterations / (double)done * (double)rounds;
+	factor = ceil(p->min_time_us / us);
+	if (factor > 1)
+		s->iterations = (uint64_t)((double)p->iterations * factor);
+	if (p->each && s->iterations * rounds > BENCH_SAMPLES)
+		s->iterations = BENCH_SAMPLES / rounds ? BENCH_SAMPLES / rounds : 1;
+	return 0;
+}
+
+static int run_rounds(struct state *s, uint64_t rounds)
+{
+	uint64_t i;
+	int err = 0;
+
+	s->start = bench_now_us();
+	for (i = 0; i < rounds && !err && !stop_signal; i++)
+		err = run_round(s);
+	/* The untimed bucket was slower than what followed. */
+	while (!err && !stop_signal && s->n < BENCH_SAMPLES &&
+	       bench_now_us() - s->start < s->p->min_time_us) {
+		s->r->planned += s->iterations;
+		err = run_round(s);
+	}
+	return err;
+}
+
+int bench_run(const struct bench_plan *p, struct bench_result *out)
+{
+	struct state s = { .p = p, .r = out, .iterations = p->iterations };
+	uint64_t rounds = p->rounds ? p->rounds : 1;
+	int err = 0;
+
+	assert(p->buckets && p->buckets <= BENCH_BUCKETS && p->buckets <= p->iterations);
+	assert(!p->each || (!p->overhead && p->iterations <= BENCH_SAMPLES));
+	memset(out, 0, sizeof(*out));
+	progress_begin();
+	if (p->min_time_us > 0)
+		err = raise_iterations(&s, rounds);
+	out->planned = s.iterations * rounds;
+	if (!err)
+		err = run_rounds(&s, rounds);
+	progress_clear();
+	if (s.n)
+		bench_stats(out->sample, s.n, &out->stats);
+	if (out->rounds > 1 && s.fastest > 0)
+		out->spread_percent = 100 * (s.slowest - s.fastest) / s.fastest;
+	out->complete = !err && out->iterations == out->planned;
+	return err;
+}
+
+void bench_free(struct bench_result *r)
+{
+	free(r->sample);
+	r->sample = NULL;
 }
 
 size_t bench_sweep(uint64_t top, uint64_t *sizes, size_t max)

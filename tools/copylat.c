@@ -8,45 +8,38 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
-#include "copylat.h"
+#include "copies.h"
 #include "pattern.h"
+#include "tool.h"
 
-#define NAME        "gdrcopy_copylat"
-#define BYTES_MAX   (1ULL << 40)
-#define COUNT_MAX   1000000000000ULL
+#define NAME  "gdrcopy_copylat"
 
 static struct {
 	struct tool_args tool;
-	uint64_t size, writes, reads, warmup;
+	uint64_t size, writes, reads;
 	bool size_given, cuda, cold, no_verify;
-	struct opt_sizes sizes;
 } args;
 
 static const struct opt options[] = {
 	{ 's', "size", OPT_SIZE, "N", "16777216", "bytes of the buffer and top of the sweep, "
-	  "rounded up to 64 KiB", &args.size, 1, BYTES_MAX, NULL, &args.size_given },
-	{ 0, "sizes", OPT_SIZES, "LIST", NULL, "copy these sizes, as in 4,64,1K; without -s the "
-	  "buffer is as large as they need", &args.sizes, 1, BYTES_MAX, NULL, NULL },
+	  "rounded up to 64 KiB; without -s the buffer is as large as the sizes need",
+	  &args.size, 1, TOOL_BYTES_MAX, NULL, &args.size_given },
+	TOOL_OPTS_SIZES(args.tool),
 	{ 'w', "write-iters", OPT_NUMBER, "N", "10000", "writes of each size",
-	  &args.writes, 1, COUNT_MAX, NULL, NULL },
+	  &args.writes, 1, TOOL_COUNT_MAX, NULL, NULL },
 	{ 'r', "read-iters", OPT_NUMBER, "N", "100", "reads of each size",
-	  &args.reads, 1, COUNT_MAX, NULL, NULL },
-	{ 0, "warmup", OPT_NUMBER, "N", "1", "untimed copies before each measurement",
-	  &args.warmup, 0, COUNT_MAX, NULL, NULL },
-	{ 'c', "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy and copies by several threads, "
-	  "too, and tell where cuMemcpy is faster",
+	  &args.reads, 1, TOOL_COUNT_MAX, NULL, NULL },
+	TOOL_OPTS_TIME(args.tool, "1"),
+	{ 'c', "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy, from pinned and from pageable "
+	  "memory, and copies by several threads, too, and tell where cuMemcpy is faster",
 	  &args.cuda, 0, 0, NULL, NULL },
 	{ 'C', "cold-cache", OPT_FLAG, NULL, NULL, "have the GPU own the lines before each copy; "
 	  "for caching mappings only", &args.cold, 0, 0, NULL, NULL },
 	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check the data",
 	  &args.no_verify, 0, 0, NULL, NULL },
-	TOOL_OPT_DEVICE(args.tool),
-	TOOL_OPT_ALLOC(args.tool),
-	TOOL_OPT_MAPPING(args.tool),
-	TOOL_OPT_SOFT(args.tool),
-	TOOL_OPT_CSV(args.tool),
-	TOOL_OPT_JSON(args.tool),
+	TOOL_OPTS_GPU(args.tool),
+	TOOL_OPTS_PLACE(args.tool),
+	TOOL_OPTS_OUTPUT(args.tool),
 	TOOL_OPT_HELP,
 	TOOL_OPT_VERSION,
 };
@@ -58,194 +51,248 @@ static const struct opts_program program = {
 	.n = sizeof(options) / sizeof(options[0]),
 	.notes =
 		"The calls of each size are timed in up to 100 buckets; all statistics are those\n"
-		"of the buckets' means. Iterations above 100 are raised to a multiple of 100. The\n"
-		"data are compared in both directions before each gdr measurement. Exit status:\n"
-		"0; 1 after an error or a data mismatch; 130 if interrupted, after the partial\n"
-		"results.\n",
+		"of the buckets' means, or with --per-call those of single calls. Iterations\n"
+		"above 100 are raised to a multiple of 100. The data are compared in both\n"
+		"directions before each gdr measurement. Exit status: 0; 1 after an error or a\n"
+		"data mismatch; 3 if something is worse than the baseline; 130 if interrupted,\n"
+		"after the partial results.\n",
 };
 
-static void print_row(struct copylat *lat, const struct test *t, const struct bench_result *b,
-		      unsigned buckets)
+static const char *const keys[] = { "test", "size_bytes", NULL };
+
+static const struct results results = {
+	.keys = keys,
+	.value = "median_us",
+	.title = "CPU copies to and from GPU memory",
+	.x = "size_bytes", .x_label = "bytes of a copy", .series = "method",
+	.subject = "gdr_copy",
+	.panel = {
+		{ "CPU to GPU: time of a call", "direction", "to", "median_us", "µs (median)" },
+		{ "GPU to CPU: time of a call", "direction", "from", "median_us", "µs (median)" },
+		{ "CPU to GPU: bandwidth", "direction", "to", "gb_per_s", "GB/s" },
+		{ "GPU to CPU: bandwidth", "direction", "from", "gb_per_s", "GB/s" },
+	},
+	.panels = 4,
+};
+
+struct copylat {
+	struct tool tool;
+	struct copies copies;
+	struct sizes sizes;
+	size_t buffer;                  /* bytes, whole GPU pages */
+	uint64_t iterations[2];         /* by direction */
+	struct crossover crossover[2];  /* by direction */
+};
+
+/* The columns of text beyond those that are always there. */
+static void print_more(char *buf, size_t len, const struct bench_result *b)
 {
 	const struct bench_stats *s = &b->stats;
-	const struct report_field row[] = {
-		FIELD_STRING("test", t->name),
-		FIELD_INTEGER("size_bytes", lat->n),
-		FIELD_INTEGER("iterations", b->iterations),
-		FIELD_INTEGER("samples", s->n),
-		FIELD_REAL("min_us", s->min),
-		FIELD_REAL("median_us", s->median),
-		FIELD_REAL("p90_us", s->p90),
-		FIELD_REAL("p99_us", s->p99),
-		FIELD_REAL("max_us", s->max),
-		FIELD_REAL("mean_us", s->mean),
-		FIELD_REAL("stddev_us", s->stddev),
-		FIELD_BOOL("complete", b->complete),
-	};
+	int at = 0;
 
-	report_line(&lat->tool.report, "%s \t %8zu \t %11.4f \t %11.4f", t->name, lat->n, s->median,
-		    s->min);
-	report_row(&lat->tool.report, row, sizeof(row) / sizeof(row[0]));
-	if (!b->complete)
-		report_note(&lat->tool.report,
-			    "interrupted: %s of %zu bytes after %zu of %u samples",
-			    t->name, lat->n, s->n, buckets);
+	*buf = '\0';
+	if (args.tool.per_call)
+		at = snprintf(buf, len, " \t %11.4f \t %11.4f \t %11.4f \t %11.4f", s->p90, s->p99,
+			      s->p999, s->max);
+	if (args.tool.repeat > 1 && at >= 0)
+		snprintf(buf + at, len - (size_t)at, " \t %8.1f", b->spread_percent);
 }
 
-static int run_size(struct copylat *lat, const struct test *t)
+static void print_row(struct copylat *lat, const struct copies_test *t,
+		      const struct bench_result *b)
+{
+	const struct bench_stats *s = &b->stats;
+	struct report *r = &lat->tool.report;
+	size_t n = lat->copies.n;
+	const struct report_field row[] = {
+		FIELD_STRING("test", t->name),
+		FIELD_STRING("direction", copies_direction[t->direction]),
+		FIELD_STRING("method", t->method),
+		FIELD_INTEGER("size_bytes", n),
+		FIELD_INTEGER("iterations", b->iterations),
+		FIELD_INTEGER("rounds", b->rounds),
+		TOOL_STATS_FIELDS(*s),
+		FIELD_REAL("spread_percent", b->spread_percent),
+		FIELD_REAL("gb_per_s", (double)n / s->median * 1e-3),
+		FIELD_BOOL("complete", b->complete),
+	};
+	char more[120];
+
+	print_more(more, sizeof(more), b);
+	report_line(r, "%s \t %8zu \t %11.4f \t %11.4f%s", t->name, n, s->median, s->min, more);
+	report_row(r, row, sizeof(row) / sizeof(row[0]));
+	if (!b->complete)
+		report_note(r, "interrupted: %s of %zu bytes after %llu of %llu calls", t->name, n,
+			    (unsigned long long)b->iterations, (unsigned long long)b->planned);
+}
+
+static int run_size(struct copylat *lat, const struct copies_test *t)
 {
 	bool cold = args.cold && t->cold;
-	struct bench_plan plan = {
-		.label = t->name, .size = lat->n, .arg = lat,
-		.call = cold ? t->cold : t->call,
-		.overhead = cold ? copylat_chill : NULL,
-		.warmup = args.warmup, .iterations = lat->iterations[t->direction],
-		.buckets = lat->iterations[t->direction] < BENCH_BUCKETS ?
-			(unsigned)lat->iterations[t->direction] : BENCH_BUCKETS,
-	};
+	struct bench_plan plan = tool_plan(&args.tool, lat->iterations[t->direction]);
 	struct bench_result result;
 	int err;
 
-	err = t->check && !args.no_verify ? t->check(lat) : 0;
+	plan.label = t->name;
+	plan.size = lat->copies.n;
+	plan.call = cold ? t->cold : t->call;
+	plan.overhead = cold ? copies_chill : NULL;
+	plan.arg = &lat->copies;
+	err = t->check && !args.no_verify ? t->check(&lat->copies) : 0;
 	if (err)
 		return err;
 	err = bench_run(&plan, &result);
-	if (err && t->way != CROSSOVER_CUDA)
-		return window_error(t->name, err);
 	if (err) {
-		fprintf(stderr, "ERROR: %s of %zu bytes failed\n", t->name, lat->n);
-		return -err;
+		err = copies_error(&lat->copies, t, err);
+	} else if (result.stats.n) {
+		print_row(lat, t, &result);
+		crossover_add(&lat->crossover[t->direction], t->way, lat->copies.n,
+			      result.stats.median);
 	}
-	if (result.stats.n) {
-		print_row(lat, t, &result, plan.buckets);
-		crossover_add(&lat->crossover[t->direction], t->way, lat->n, result.stats.median);
-	}
-	return 0;
+	bench_free(&result);
+	return err;
 }
 
-static int run_test(struct copylat *lat, const struct test *t)
+static void print_heading(struct copylat *lat, const struct copies_test *t)
 {
+	static const char tails[] = " \t P90(us) \t P99(us) \t P99.9(us) \t Max. Time(us)";
+	bool gdr = t->way == CROSSOVER_ONE_THREAD || t->way == CROSSOVER_THREADS;
 	const struct report *r = &lat->tool.report;
-	size_t i;
-	int err = 0;
 
 	report_blank(r);
 	report_line(r, "%s num iters for each size: %llu", t->name,
 		    (unsigned long long)lat->iterations[t->direction]);
-	if (t == &copylat_gdr_tests[0])
+	if (t == &copies_gdr[0])
 		report_line(r, "WARNING: this is the cost of the call on the CPU; the data may not "
 			    "be visible to the GPU when it returns");
-	report_line(r, "Test %s Size(B) \t Median Time(us) \t Min. Time(us)", t->header_tabs);
-	for (i = 0; i < lat->n_sizes && !err && !bench_stopped(); i++) {
-		lat->n = lat->sizes[i];
-		err = run_size(lat, t);
-	}
-	return err;
+	report_line(r, "Test %s Size(B) \t Median Time(us) \t Min. Time(us)%s%s",
+		    gdr ? "\t\t\t" : "\t\t", args.tool.per_call ? tails : "",
+		    args.tool.repeat > 1 ? " \t Spread(%)" : "");
 }
 
-static int run_tests(struct copylat *lat, const struct test *tests)
+/* Both directions of a way. */
+static int run_tests(struct copylat *lat, const struct copies_test *tests)
 {
-	size_t i;
+	size_t dir, i;
 	int err = 0;
 
-	for (i = 0; i < COPYLAT_DIRECTIONS && !err && !bench_stopped(); i++)
-		err = run_test(lat, &tests[i]);
+	for (dir = 0; dir < 2 && !err && !bench_stopped(); dir++) {
+		print_heading(lat, &tests[dir]);
+		for (i = 0; i < lat->sizes.n && !err && !bench_stopped(); i++) {
+			lat->copies.n = lat->sizes.v[i];
+			err = run_size(lat, &tests[dir]);
+		}
+	}
 	return err;
 }
 
 static void print_setup(struct copylat *lat)
 {
+	const struct buffers *b = &lat->copies.buffers;
 	struct report *r = &lat->tool.report;
 	const struct report_field parameters[] = {
 		FIELD_INTEGER("buffer_bytes", lat->buffer),
-		FIELD_STRING("allocator", lat->buffers.dev.how->name),
-		FIELD_INTEGER("warmup_iterations", args.warmup),
+		FIELD_STRING("allocator", b->dev.how->name),
 		FIELD_BOOL("cold_cache", args.cold),
 		FIELD_BOOL("verify", !args.no_verify),
-		FIELD_BOOL("host_memory_pinned",
-			   lat->buffers.src.pinned && lat->buffers.dst.pinned),
-		FIELD_STRING("statistics_of", "means of up to 100 buckets of calls"),
+		FIELD_BOOL("host_memory_pinned", b->src.pinned && b->dst.pinned),
+		FIELD_STRING("statistics_of", args.tool.per_call ? "single calls" :
+			     "means of up to 100 buckets of calls in each round"),
 	};
 	size_t i;
 
+	tool_report_time(&lat->tool);
 	for (i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
 		report_parameter(r, &parameters[i]);
-	report_line(r, "device ptr: 0x%llx", lat->buffers.dev.ptr);
+	report_line(r, "device ptr: 0x%llx", b->dev.ptr);
 	report_line(r, "allocated size: %zu", lat->buffer);
-	report_line(r, "gpu alloc fn: %s", lat->buffers.dev.how->name);
+	report_line(r, "gpu alloc fn: %s", b->dev.how->name);
 	report_blank(r);
+}
+
+static void print_comparison(struct copylat *lat)
+{
+	const struct report *r = &lat->tool.report;
+	int dir;
+
+	for (dir = 0; dir < 2; dir++) {
+		report_blank(r);
+		crossover_print_table(&lat->crossover[dir], r, copies_direction[dir], false);
+	}
+	report_blank(r);
+	for (dir = 0; dir < 2; dir++)
+		crossover_print(&lat->crossover[dir], &lat->tool.report, copies_direction[dir]);
 }
 
 static int run_gdr(struct copylat *lat)
 {
 	struct report *r = &lat->tool.report;
+	struct copies *c = &lat->copies;
 	int err, err_close;
 
 	report_blank(r);
-	err = window_open(&lat->window, r, lat->buffers.dev.ptr, lat->buffer,
-			  (int)args.tool.mapping);
+	err = window_open(&c->window, r, c->buffers.dev.ptr, lat->buffer, (int)args.tool.mapping);
 	if (err)
 		return err;
-	window_print(&lat->window, r, true);
+	window_print(&c->window, r, true);
 	report_line(r, "use cold cache: %s", args.cold ? "yes" : "no");
-	lat->verify = (struct verify){
-		.window = &lat->window, .report = r, .buffers = &lat->buffers,
-	};
-	if (args.cold && lat->window.info.mapping_type != GDR_MAPPING_TYPE_CACHING) {
+	c->verify.window = &c->window;
+	c->verify.report = r;
+	c->verify.buffers = &c->buffers;
+	if (args.cold && c->window.info.mapping_type != GDR_MAPPING_TYPE_CACHING) {
 		fprintf(stderr, "ERROR: a cold cache (-C) needs a caching mapping, and this one "
 			"is not\n");
 		err = -EINVAL;
 	} else {
-		err = run_tests(lat, copylat_gdr_tests);
+		err = run_tests(lat, copies_gdr);
 		if (!err && args.cuda)
-			err = run_tests(lat, copylat_thread_tests);
+			err = run_tests(lat, copies_threads);
 	}
-	if (!err && args.cuda && !bench_stopped()) {
-		report_blank(r);
-		crossover_print(&lat->crossover[0], r, "to");
-		crossover_print(&lat->crossover[1], r, "from");
-	}
-	if (lat->verify.mismatches)
-		report_note(r, "DATA MISMATCH: %u checks failed", lat->verify.mismatches);
-	err_close = window_close(&lat->window, r);
+	if (!err && args.cuda && !bench_stopped())
+		print_comparison(lat);
+	err_close = window_close(&c->window, r);
 	return err ? err : err_close;
 }
 
-static int run(struct copylat *lat)
+static int run_gpu(struct copylat *lat)
 {
-	int err = 0;
+	unsigned mismatches = lat->copies.verify.mismatches;
+	int err, err_free;
 
-	print_setup(lat);
-	pattern_fill(lat->buffers.src.ptr, lat->buffer, 0);
-	if (args.cuda)
-		err = run_tests(lat, copylat_cuda_tests);
-	if (err || bench_stopped())
+	memset(lat->crossover, 0, sizeof(lat->crossover));
+	err = copies_alloc(&gpu_allocators[args.tool.alloc], lat->buffer, args.cuda, &lat->copies);
+	if (err)
 		return err;
-	return run_gdr(lat);
+	lat->copies.verify.mismatches = mismatches;
+	print_setup(lat);
+	pattern_fill(lat->copies.buffers.src.ptr, lat->buffer, 0);
+	if (args.cuda)
+		err = run_tests(lat, copies_cuda);
+	if (!err && args.cuda)
+		err = run_tests(lat, copies_pageable);
+	if (!err && !bench_stopped())
+		err = run_gdr(lat);
+	err_free = copies_free(&lat->copies);
+	return err ? err : err_free;
 }
 
-/* The largest size and the list of sizes; -s is rounded up, and then the top. */
+/* The sizes and the buffer; -s is rounded up, and then the top. */
 static int choose_sizes(struct copylat *lat)
 {
-	uint64_t largest = 0;
-	size_t i;
+	const struct sizes_args *a = &args.tool.sizes;
+	uint64_t top = !args.size_given && a->max ? a->max : gpu_round_up(args.size);
+	int err = sizes_choose(a, 1, top, &lat->sizes);
 
-	for (i = 0; i < args.sizes.n; i++) {
-		lat->sizes[i] = args.sizes.v[i];
-		if (largest < lat->sizes[i])
-			largest = lat->sizes[i];
-	}
-	lat->n_sizes = i;
-	if (largest && !args.size_given)
-		args.size = largest;
+	if (err)
+		return err;
+	if (!args.size_given && sizes_given(a))
+		args.size = lat->sizes.largest;
 	lat->buffer = gpu_round_up(args.size);
-	if (largest > lat->buffer) {
+	if (lat->sizes.largest > lat->buffer) {
 		fprintf(stderr, "ERROR: copy size %llu does not fit the buffer of %zu bytes "
-			"(option -s)\n", (unsigned long long)largest, lat->buffer);
+			"(option -s)\n", (unsigned long long)lat->sizes.largest, lat->buffer);
 		return -EINVAL;
 	}
-	if (!largest)
-		lat->n_sizes = bench_sweep(lat->buffer, lat->sizes, SIZES_MAX);
 	return 0;
 }
 
@@ -254,7 +301,7 @@ static void round_iterations(const char *what, uint64_t *n)
 {
 	uint64_t up = (*n + BENCH_BUCKETS - 1) / BENCH_BUCKETS * BENCH_BUCKETS;
 
-	if (*n <= BENCH_BUCKETS || *n == up)
+	if (args.tool.per_call || *n <= BENCH_BUCKETS || *n == up)
 		return;
 	fprintf(stderr, "WARNING: %s iterations raised from %llu to %llu, a multiple of %d\n", what,
 		(unsigned long long)*n, (unsigned long long)up, BENCH_BUCKETS);
@@ -263,23 +310,30 @@ static void round_iterations(const char *what, uint64_t *n)
 
 int main(int argc, char **argv)
 {
-	struct copylat lat = { 0 };
+	struct copylat lat = { .tool = { .results = &results, .several = true } };
 	enum opts_result parsed = opts_parse(&program, argc, argv);
-	int err, err_free;
+	int err;
 
 	if (parsed != OPTS_RUN)
 		return parsed == OPTS_DONE ? 0 : 1;
+	if (args.cold && args.tool.per_call) {
+		fprintf(stderr, "ERROR: -C and --per-call exclude each other: what makes the cache "
+			"cold is taken off the mean of many calls\n");
+		return 1;
+	}
 	round_iterations("write", &args.writes);
 	round_iterations("read", &args.reads);
 	lat.iterations[0] = args.writes;
 	lat.iterations[1] = args.reads;
-	if (choose_sizes(&lat) || tool_begin(&lat.tool, NAME, &args.tool, argc, argv))
+	if (tool_check_iterations(&args.tool, args.writes) ||
+	    tool_check_iterations(&args.tool, args.reads) || choose_sizes(&lat) ||
+	    tool_begin(&lat.tool, NAME, &args.tool, argc, argv))
 		return 1;
-	err = buffers_alloc(&gpu_allocators[args.tool.alloc], lat.buffer, &lat.buffers);
-	if (!err) {
-		err = run(&lat);
-		err_free = buffers_free(&lat.buffers);
-		err = err ? err : err_free;
-	}
-	return tool_end(&lat.tool, !err && !lat.verify.mismatches);
+	do
+		err = run_gpu(&lat);
+	while (!err && (err = tool_next_gpu(&lat.tool)) > 0);
+	if (lat.copies.verify.mismatches)
+		report_note(&lat.tool.report, "DATA MISMATCH: %u checks failed",
+			    lat.copies.verify.mismatches);
+	return tool_end(&lat.tool, !err && !lat.copies.verify.mismatches);
 }

@@ -42,12 +42,12 @@ static const struct opt options[] = {
 	  &args.min_bytes, 0, BYTES_MAX, NULL, NULL },
 	{ 't', "time", OPT_NUMBER, "MS", "20", "milliseconds for each figure",
 	  &args.ms, 1, 10000, NULL, NULL },
-	TOOL_OPT_DEVICE(args.tool),
-	TOOL_OPT_ALLOC(args.tool),
-	TOOL_OPT_MAPPING(args.tool),
-	TOOL_OPT_SOFT(args.tool),
+	TOOL_OPTS_GPU(args.tool),
+	TOOL_OPTS_PLACE(args.tool),
 	TOOL_OPT_CSV(args.tool),
 	TOOL_OPT_JSON(args.tool),
+	TOOL_OPT_OUTPUT(args.tool),
+	TOOL_OPT_BASELINE(args.tool),
 	TOOL_OPT_HELP,
 	TOOL_OPT_VERSION,
 };
@@ -61,16 +61,25 @@ static const struct opts_program program = {
 		"Figures are GB/s, 10^9 bytes per second, by the median of up to 25 means over\n"
 		"repeated calls. Copies to the mapping are counted when the call returns, and\n"
 		"follow each other at once. What is eight times slower than the fastest is left\n"
-		"out at larger sizes. Exit status: 0; 1 after an error; 130 if\n"
-		"interrupted, after the partial results.\n",
+		"out at larger sizes. Exit status: 0; 1 after an error; 3 if something is worse\n"
+		"than the baseline; 130 if interrupted, after the partial results.\n",
+};
+
+static const char *const keys[] = {
+	"test", "direction", "size_bytes", "device_offset", "host_offset", "routine", "threads",
+	NULL
+};
+
+static const struct results results = {
+	.keys = keys, .value = "gb_per_s", .more_is_better = true,
 };
 
 /* Offsets of the two sides from a page boundary. */
-struct place {
+struct alignment {
 	unsigned device, host;
 };
 
-static const struct place places[] = { { 0, 0 }, { 0, 1 }, { 3, 0 } };
+static const struct alignment alignments[] = { { 0, 0 }, { 0, 1 }, { 3, 0 } };
 
 struct copytune {
 	struct tool tool;
@@ -87,7 +96,7 @@ struct shot {
 	const struct copytune *tune;
 	enum gdr_copy_dir dir;
 	size_t n;
-	struct place at;
+	struct alignment at;
 	const struct gdr_copy_kernel *routine;  /* NULL: the library, by threads */
 	size_t threads;
 	bool dropped;
@@ -147,10 +156,13 @@ static int measure(struct shot *s, double *us)
 		plan.iterations = ITERATIONS_MAX;
 	plan.buckets = plan.iterations < BUCKETS ? (unsigned)plan.iterations : BUCKETS;
 	err = bench_run(&plan, &result);
-	if (err)
+	if (err) {
+		bench_free(&result);
 		return window_error("gdrx_copy", err);
+	}
 	if (result.stats.n)
 		*us = result.stats.median;
+	bench_free(&result);
 	return 0;
 }
 
@@ -162,6 +174,7 @@ static const char *direction(enum gdr_copy_dir dir)
 static void add_row(struct report *r, const struct shot *s, double us, bool fastest)
 {
 	const struct report_field row[] = {
+		FIELD_STRING("test", s->routine ? "routine" : "threads"),
 		FIELD_STRING("direction", direction(s->dir)),
 		FIELD_INTEGER("size_bytes", s->n),
 		FIELD_INTEGER("device_offset", s->at.device),
@@ -234,7 +247,7 @@ static int run_table(struct copytune *tune, struct shot *shots, const struct col
 	return err;
 }
 
-static int run_routines(struct copytune *tune, enum gdr_copy_dir dir, struct place at)
+static int run_routines(struct copytune *tune, enum gdr_copy_dir dir, struct alignment at)
 {
 	struct shot shots[COLUMNS] = { { NULL } };
 	struct column names[COLUMNS] = { { "" } };
@@ -263,7 +276,7 @@ static int run_threads(struct copytune *tune, enum gdr_copy_dir dir)
 		if (args.threads.v[i] > cpus)
 			continue;
 		shots[n] = (struct shot){
-			tune, dir, 0, places[0], NULL, args.threads.v[i], false
+			tune, dir, 0, alignments[0], NULL, args.threads.v[i], false
 		};
 		if (args.threads.v[i])
 			snprintf(names[n++].name, sizeof(names[0].name), "%u",
@@ -292,8 +305,8 @@ static int run(struct copytune *tune)
 	memset(tune->buffers.dst.ptr, 0, tune->buffers.size);
 	report_blank(r);
 	for (int dir = 0; dir < 2; dir++) {
-		for (size_t p = 0; p < sizeof(places) / sizeof(places[0]) && !err; p++)
-			err = run_routines(tune, (enum gdr_copy_dir)dir, places[p]);
+		for (size_t p = 0; p < sizeof(alignments) / sizeof(alignments[0]) && !err; p++)
+			err = run_routines(tune, (enum gdr_copy_dir)dir, alignments[p]);
 		if (!err)
 			err = run_threads(tune, (enum gdr_copy_dir)dir);
 	}
@@ -301,12 +314,25 @@ static int run(struct copytune *tune)
 	return err ? err : err_close;
 }
 
+static int run_gpu(struct copytune *tune, uint64_t largest)
+{
+	int err, err_free;
+
+	err = buffers_alloc(&gpu_allocators[args.tool.alloc], gpu_round_up(largest + SLACK),
+			    &tune->buffers);
+	if (err)
+		return err;
+	err = run(tune);
+	err_free = buffers_free(&tune->buffers);
+	return err ? err : err_free;
+}
+
 int main(int argc, char **argv)
 {
-	struct copytune tune = { 0 };
+	struct copytune tune = { .tool = { .results = &results, .several = true } };
 	enum opts_result parsed = opts_parse(&program, argc, argv);
 	uint64_t largest = 0;
-	int err, err_free;
+	int err;
 
 	if (parsed != OPTS_RUN)
 		return parsed == OPTS_DONE ? 0 : 1;
@@ -314,12 +340,8 @@ int main(int argc, char **argv)
 		largest = args.sizes.v[i] > largest ? args.sizes.v[i] : largest;
 	if (tool_begin(&tune.tool, NAME, &args.tool, argc, argv))
 		return 1;
-	err = buffers_alloc(&gpu_allocators[args.tool.alloc], gpu_round_up(largest + SLACK),
-			    &tune.buffers);
-	if (!err) {
-		err = run(&tune);
-		err_free = buffers_free(&tune.buffers);
-		err = err ? err : err_free;
-	}
+	do
+		err = run_gpu(&tune, largest);
+	while (!err && (err = tool_next_gpu(&tune.tool)) > 0);
 	return tool_end(&tune.tool, !err);
 }

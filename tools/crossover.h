@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where cuMemcpy overtakes copies by the CPU: by one thread, and by several. */
+/*
+ * Copies by the CPU beside cuMemcpy: a table over the sizes, and from which size
+ * on cuMemcpy overtakes one thread, and several.
+ */
 #ifndef TOOLS_CROSSOVER_H
 #define TOOLS_CROSSOVER_H
 
@@ -7,11 +10,11 @@
 #include <stdint.h>
 
 #include "report.h"
-
-#define CROSSOVER_SIZES 72
+#include "sizes.h"
 
 enum crossover_way {
-	CROSSOVER_CUDA,
+	CROSSOVER_CUDA,                 /* from and to page-locked memory */
+	CROSSOVER_PAGEABLE,
 	CROSSOVER_ONE_THREAD,
 	CROSSOVER_THREADS,
 	CROSSOVER_WAYS,
@@ -19,12 +22,12 @@ enum crossover_way {
 
 /* Times of one direction, zeroed by the caller at first; 0: not measured. */
 struct crossover {
-	uint64_t size[CROSSOVER_SIZES];         /* ascending */
-	double us[CROSSOVER_SIZES][CROSSOVER_WAYS];
+	uint64_t size[SIZES_MAX];               /* ascending */
+	double us[SIZES_MAX][CROSSOVER_WAYS];
 	size_t n;
 };
 
-/* The time of a copy of size bytes.  Sizes come in ascending order, for each way the same. */
+/* The time of a copy of size bytes. */
 void crossover_add(struct crossover *c, enum crossover_way way, uint64_t size, double us);
 
 /*
@@ -35,5 +38,12 @@ uint64_t crossover_find(const struct crossover *c, enum crossover_way way, uint6
 
 /* A line a way, and fields of the summary; direction is "to" or "from". */
 void crossover_print(const struct crossover *c, struct report *r, const char *direction);
+
+/*
+ * Text: a line a size with all that was measured, microseconds or, as rates, MB/s; and
+ * how many times as fast as cuMemcpy gdr_copy is.
+ */
+void crossover_print_table(const struct crossover *c, const struct report *r,
+			   const char *direction, bool rates);
 
 #endif

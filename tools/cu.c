@@ -27,7 +27,7 @@ const char *cu_path(void)
 
 bool cu_soft_wanted(void)
 {
-	const char *v = getenv("GDRCOPY_SOFTCUDA");
+	const char *v = secure_getenv("GDRCOPY_SOFTCUDA");
 
 	return v && *v && strcmp(v, "0");
 }
@@ -79,6 +79,14 @@ static bool answers_as_libcuda(void *lib)
 	return same == lib;
 }
 
+static bool on_simulated_gpu(void *lib)
+{
+	int (*has_gpu)(void);
+
+	*(void **)&has_gpu = dlsym(lib, "softcuda_has_gpu");
+	return has_gpu && has_gpu();
+}
+
 static void *open_soft(void)
 {
 	char path[PATH_MAX];
@@ -97,8 +105,9 @@ static void *open_soft(void)
 		dlclose(lib);
 		return NULL;
 	}
-	/* No kernel driver maps simulated memory; libgdrapi's dmabuf backend does. */
-	setenv("GDRCOPY_BACKEND", "dmabuf", 0);
+	/* No kernel driver maps host memory; libgdrapi's dmabuf backend does. */
+	if (!on_simulated_gpu(lib))
+		setenv("GDRCOPY_BACKEND", "dmabuf", 0);
 	return lib;
 }
 
@@ -111,6 +120,9 @@ static int fill_table(void *lib)
 	if (!cu.field && !missing) \
 		missing = #symbol;
 	CU_FUNCTIONS(X)
+#undef X
+#define X(field, symbol) *(void **)&cu.field = dlsym(lib, #symbol);
+	CU_OPTIONAL(X)
 #undef X
 	if (!missing)
 		return 0;

@@ -11,7 +11,7 @@
 #include "cuda_abi.h"
 #include "cuda_funcs.h"
 
-/* Every function that some tool calls; all must be there. */
+/* Functions that tools call and that must all be there. */
 #define CU_FUNCTIONS(X) \
 	X(Init, cuInit) \
 	X(DriverGetVersion, cuDriverGetVersion) \
@@ -59,9 +59,14 @@
 	X(ModuleUnload, cuModuleUnload) \
 	X(LaunchKernel, cuLaunchKernel)
 
+/* What tools can do without: NULL where the driver lacks it. */
+#define CU_OPTIONAL(X) \
+	X(DeviceGetUuid, cuDeviceGetUuid_v2)
+
 struct cu_table {
 #define X(field, symbol) __typeof__(symbol) *field;
 	CU_FUNCTIONS(X)
+	CU_OPTIONAL(X)
 #undef X
 };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gdrapi.h"
+#include "place.h"
 
 int gpu_init(bool soft)
 {
@@ -42,14 +43,33 @@ static int attribute(CUdevice dev, CUdevice_attribute attr, unsigned *out)
 	return 0;
 }
 
+/* As nvidia-smi writes it. */
+static void get_uuid(CUdevice dev, char *buf, size_t len)
+{
+	static const char dash[16] = { [4] = 1, [6] = 1, [8] = 1, [10] = 1 };
+	size_t i, at;
+	CUuuid id;
+
+	if (!cu.DeviceGetUuid || cu.DeviceGetUuid(&id, dev) != CUDA_SUCCESS)
+		return;
+	at = (size_t)snprintf(buf, len, "GPU-");
+	for (i = 0; i < sizeof(id.bytes); i++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%02x", dash[i] ? "-" : "",
+				       (unsigned char)id.bytes[i]);
+}
+
 int gpu_describe(int ordinal, struct gpu *out)
 {
 	struct gpu g = { .ordinal = ordinal };
 	CUresult res = cu.DeviceGet(&g.dev, ordinal);
+	int n;
 
 	if (res != CUDA_SUCCESS) {
-		fprintf(stderr, "ERROR: GPU %d: cuDeviceGet: %s (%d)\n", ordinal,
-			cu_error_name(res), (int)res);
+		fprintf(stderr, "ERROR: GPU %d: cuDeviceGet: %s (%d)", ordinal, cu_error_name(res),
+			(int)res);
+		if (res == CUDA_ERROR_INVALID_DEVICE && cu.DeviceGetCount(&n) == CUDA_SUCCESS)
+			fprintf(stderr, "; GPUs that are there: %d", n);
+		fputc('\n', stderr);
 		return -ENODEV;
 	}
 	if (cu_check(cu.DeviceGetName(g.name, sizeof(g.name), g.dev), "cuDeviceGetName") ||
@@ -58,8 +78,14 @@ int gpu_describe(int ordinal, struct gpu *out)
 	    attribute(g.dev, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &g.bus) ||
 	    attribute(g.dev, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &g.slot))
 		return -EIO;
+	get_uuid(g.dev, g.uuid, sizeof(g.uuid));
 	*out = g;
 	return 0;
+}
+
+int gpu_numa_node(const struct gpu *gpu)
+{
+	return cu_is_soft() ? -1 : place_pci_node("/sys", gpu->domain, gpu->bus, gpu->slot);
 }
 
 /* GPUDirect RDMA is what gdrdrv needs; other backends may do without, so pinning decides. */
@@ -108,6 +134,22 @@ size_t gpu_round_up(size_t size)
 	return (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
 }
 
+int host_alloc_pageable(size_t size, struct host_mem *out)
+{
+	struct host_mem m = { .size = size };
+	int err = posix_memalign(&m.ptr, (size_t)sysconf(_SC_PAGESIZE), size);
+
+	if (err) {
+		fprintf(stderr, "ERROR: %zu bytes of host memory: posix_memalign: %s\n", size,
+			strerror(err));
+		return -err;
+	}
+	/* Touched here, not in the first timed copy. */
+	memset(m.ptr, 0, size);
+	*out = m;
+	return 0;
+}
+
 int host_alloc(size_t size, struct host_mem *out)
 {
 	struct host_mem m = { .size = size, .pinned = true };
@@ -115,16 +157,12 @@ int host_alloc(size_t size, struct host_mem *out)
 	int err;
 
 	if (res != CUDA_SUCCESS) {
-		m.pinned = false;
-		err = posix_memalign(&m.ptr, (size_t)sysconf(_SC_PAGESIZE), size);
+		err = host_alloc_pageable(size, &m);
 		if (err) {
-			fprintf(stderr, "ERROR: %zu bytes of host memory: cuMemAllocHost: %s (%d), "
-				"posix_memalign: %s\n", size, cu_error_name(res), (int)res,
-				strerror(err));
-			return -err;
+			fprintf(stderr, "ERROR: cuMemAllocHost: %s (%d)\n", cu_error_name(res),
+				(int)res);
+			return err;
 		}
-		/* Touched here, not in the first timed copy. */
-		memset(m.ptr, 0, size);
 		fprintf(stderr, "NOTE: %zu bytes of host memory are not page-locked: "
 			"cuMemAllocHost: %s (%d)\n", size, cu_error_name(res), (int)res);
 	}

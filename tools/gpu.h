@@ -18,6 +18,7 @@ struct gpu {
 	CUdevice dev;
 	char name[256];
 	unsigned domain, bus, slot;     /* PCI address */
+	char uuid[48];                  /* "GPU-...", "" if the driver does not tell */
 	int driver;                     /* CUDA driver version, 1000 * major + 10 * minor */
 };
 
@@ -27,8 +28,20 @@ int gpu_init(bool soft);
 /* Describe the GPU of an ordinal; makes no context.  0 or -errno. */
 int gpu_describe(int ordinal, struct gpu *out);
 
+/* The GPU's NUMA node, -1 if the platform does not tell; softcuda's has none. */
+int gpu_numa_node(const struct gpu *gpu);
+
 /* Number of GPUs, or -errno. */
 int gpu_count(void);
+
+/*
+ * The GPUs that a list names, each once: "all", or ordinals, UUIDs or their beginnings, and
+ * PCI addresses between commas.  0, or -errno with the reason on stderr (gpu_select.c).
+ */
+int gpu_select(const char *list, int *ordinal, size_t max, size_t *n);
+
+/* Whether it could be such a list, for which CUDA need not be there. */
+int gpu_select_check(const char *list);
 
 /* Describe the GPU and make its primary context current; gpu_close releases it. */
 int gpu_open(int ordinal, struct gpu *out);
@@ -68,6 +81,8 @@ struct host_mem {
 
 /* Page-locked memory, or with a notice on stderr ordinary memory.  0 or -errno. */
 int host_alloc(size_t size, struct host_mem *out);
+/* Ordinary memory, on a page boundary, touched. */
+int host_alloc_pageable(size_t size, struct host_mem *out);
 void host_free(const struct host_mem *mem);
 
 #endif

@@ -6,22 +6,37 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gdrapi.h"
+#define OPTS_MAX     64
 
-#define HELP_COLUMN  27
-#define HELP_WIDTH   80
-#define OPTS_MAX     48
-
-int opts_number(const char *text, bool suffix, uint64_t *out)
+/* The factor that a unit stands for; 0: it is none. */
+static uint64_t unit_factor(const char *unit)
 {
-	static const char units[] = "kmgKMG";
+	static const char letters[] = "kmg";
+	const char *l = strchr(letters, tolower((unsigned char)*unit));
+	unsigned power;
+
+	if (!*unit)
+		return 1;
+	if (!l)
+		return 0;
+	power = (unsigned)(l - letters) + 1;
+	if (!unit[1] || !strcasecmp(unit + 1, "ib"))
+		return 1ULL << 10 * power;
+	if (strcasecmp(unit + 1, "b") != 0)
+		return 0;
+	return power == 1 ? 1000 : power == 2 ? 1000000 : 1000000000;
+}
+
+int opts_number(const char *text, bool with_unit, uint64_t *out)
+{
 	unsigned long long v;
-	unsigned shift = 0;
+	uint64_t factor = 1;
 	char *end;
 
 	/* strtoull takes blanks and a sign; a count or a size has neither. */
@@ -31,18 +46,13 @@ int opts_number(const char *text, bool suffix, uint64_t *out)
 	v = strtoull(text, &end, 0);
 	if (errno == ERANGE)
 		return -ERANGE;
-	if (suffix && *end) {
-		const char *unit = strchr(units, *end++);
-
-		if (!unit)
-			return -EINVAL;
-		shift = 10 * ((unsigned)(unit - units) % 3 + 1);
-	}
-	if (*end)
+	if (with_unit)
+		factor = unit_factor(end);
+	if (!factor || (!with_unit && *end))
 		return -EINVAL;
-	if (shift && v >> (64 - shift))
+	if (v > UINT64_MAX / factor)
 		return -ERANGE;
-	*out = (uint64_t)v << shift;
+	*out = v * factor;
 	return 0;
 }
 
@@ -102,15 +112,6 @@ static int set_sizes(const struct opt *o, const char *text)
 	return 0;
 }
 
-static void join_choices(const struct opt *o, char *buf, size_t len)
-{
-	size_t i, at = 0;
-
-	buf[0] = '\0';
-	for (i = 0; o->choices[i] && at < len; i++)
-		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? ", " : "", o->choices[i]);
-}
-
 static int set_choice(const struct opt *o, const char *text)
 {
 	char names[128], what[160];
@@ -122,9 +123,37 @@ static int set_choice(const struct opt *o, const char *text)
 			return 0;
 		}
 	}
-	join_choices(o, names, sizeof(names));
+	opts_join_choices(o, names, sizeof(names));
 	snprintf(what, sizeof(what), "is not one of %s", names);
 	return complain(o, text, what);
+}
+
+static int set_real(const struct opt *o, const char *text)
+{
+	char what[96], *end;
+	double v;
+
+	/* strtod takes blanks, a sign, names of infinity and hexadecimal numbers. */
+	if (!isdigit((unsigned char)*text) || strpbrk(text, "xX"))
+		return complain(o, text, "is not a number");
+	v = strtod(text, &end);
+	if (*end)
+		return complain(o, text, "is not a number");
+	if (!isfinite(v) || v < (double)o->min || v > (double)o->max) {
+		snprintf(what, sizeof(what), "is out of range, %llu to %llu",
+			 (unsigned long long)o->min, (unsigned long long)o->max);
+		return complain(o, text, what);
+	}
+	*(double *)o->value = v;
+	return 0;
+}
+
+static int set_string(const struct opt *o, const char *text)
+{
+	if (!*text)
+		return complain(o, text, "is empty");
+	*(const char **)o->value = text;
+	return 0;
 }
 
 static int add_string(const struct opt *o, const char *text)
@@ -150,6 +179,10 @@ static int set(const struct opt *o, const char *text)
 		return set_sizes(o, text);
 	case OPT_CHOICE:
 		return set_choice(o, text);
+	case OPT_REAL:
+		return set_real(o, text);
+	case OPT_STRING:
+		return set_string(o, text);
 	case OPT_STRINGS:
 		return add_string(o, text);
 	case OPT_LIST:
@@ -158,71 +191,6 @@ static int set(const struct opt *o, const char *text)
 		break;
 	}
 	return 0;
-}
-
-/* Words of text from column HELP_COLUMN on; the cursor is at column at. */
-static void print_wrapped(const char *text, size_t at)
-{
-	size_t len;
-
-	while (*text) {
-		len = strcspn(text, " ");
-		if (at != HELP_COLUMN && at + 1 + len > HELP_WIDTH) {
-			printf("\n%*s", HELP_COLUMN, "");
-			at = HELP_COLUMN;
-		} else if (at != HELP_COLUMN) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", (int)len, text);
-		at += len;
-		text += len + (text[len] == ' ');
-	}
-	putchar('\n');
-}
-
-static void print_option(const struct opt *o)
-{
-	char left[80], text[640], names[128];
-	char letter[8] = "    ";
-	int n;
-
-	if (o->letter)
-		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-	n = snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name, o->arg ? " " : "",
-		     o->arg ? o->arg : "");
-	printf("%s", left);
-	if (n >= HELP_COLUMN)
-		printf("\n%*s", HELP_COLUMN, "");
-	else
-		printf("%*s", HELP_COLUMN - n, "");
-
-	n = snprintf(text, sizeof(text), "%s", o->help);
-	if (o->kind == OPT_CHOICE) {
-		join_choices(o, names, sizeof(names));
-		n += snprintf(text + n, sizeof(text) - (size_t)n, ": %s", names);
-	}
-	if (o->def)
-		snprintf(text + n, sizeof(text) - (size_t)n, " (default %s)", o->def);
-	print_wrapped(text, HELP_COLUMN);
-}
-
-static void print_help(const struct opts_program *p)
-{
-	size_t i;
-
-	printf("Usage: %s [OPTION]...\n%s\n\n", p->name, p->summary);
-	for (i = 0; i < p->n; i++)
-		print_option(&p->opts[i]);
-	printf("\n%s", p->notes);
-}
-
-static void print_version(const struct opts_program *p)
-{
-	int major, minor;
-
-	gdr_runtime_get_version(&major, &minor);
-	printf("%s %s (libgdrapi %d.%d)\n", p->name, GDRCOPY_VERSION, major, minor);
 }
 
 /* getopt's two descriptions of the table; in val the row's number plus one. */
@@ -279,10 +247,10 @@ static bool answer(const struct opts_program *p, const struct opt *o)
 		p->list();
 		return true;
 	case OPT_HELP:
-		print_help(p);
+		opts_print_help(p);
 		return true;
 	case OPT_VERSION:
-		print_version(p);
+		opts_print_version(p);
 		return true;
 	default:
 		return false;
@@ -322,6 +290,8 @@ enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 	if (p->n > OPTS_MAX || apply_defaults(p))
 		abort();
 	fill_standard_files();
+	if (argc == 3 && !strcmp(argv[1], "--completion"))
+		return opts_print_completion(p, argv[0], argv[2]) ? OPTS_ERROR : finish_print();
 	describe(p, letters, longs);
 	optind = 0;             /* glibc and musl: start afresh */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

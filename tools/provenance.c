@@ -2,66 +2,56 @@
 /* Facts about host, GPU and library, from /proc, /sys and the libraries themselves. */
 #include "provenance.h"
 
-#include <dirent.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "bench.h"
+#include "fact_file.h"
 #include "gdrapi_ext.h"
 
-/* First line of a file without its end; false if there is none. */
-static bool first_line(const char *path, char *buf, size_t len)
-{
-	FILE *f = fopen(path, "re");
-	bool ok;
+#define SYS "/sys"
 
-	if (!f)
-		return false;
-	ok = fgets(buf, (int)len, f) != NULL;
-	fclose(f);
-	if (ok)
-		buf[strcspn(buf, "\n")] = '\0';
-	return ok;
-}
-
-/* Value of the first "key : value" line of /proc/cpuinfo. */
 static bool cpuinfo(const char *key, char *buf, size_t len)
 {
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char line[512], *v;
-	bool found = false;
+	return fact_file_value("/proc/cpuinfo", key, buf, len);
+}
 
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f)) {
-		v = strchr(line, ':');
-		if (!v || strncmp(line, key, strlen(key)) ||
-		    line + strlen(key) + strspn(line + strlen(key), " \t") != v)
-			continue;
-		v += 1 + strspn(v + 1, " \t");
-		v[strcspn(v, "\n")] = '\0';
-		snprintf(buf, len, "%s", v);
-		found = true;
-	}
-	fclose(f);
-	return found;
+static void integer(struct report *r, const char *name, uint64_t v)
+{
+	report_fact_field(r, &(struct report_field)FIELD_INTEGER(name, v));
+}
+
+/* A string that may be NULL, not known. */
+static void string(struct report *r, const char *name, const char *v)
+{
+	report_fact_field(r, &(struct report_field)FIELD_STRING(name, v));
+}
+
+/* A node's number; -1: not known. */
+static void node_number(struct report *r, const char *name, int node)
+{
+	if (node < 0)
+		string(r, name, NULL);
+	else
+		integer(r, name, (uint64_t)node);
 }
 
 /* x86 and some Arm kernels name the model, POWER calls it cpu, Arm gives numbers. */
-static void fact_cpu(struct report *r)
+void provenance_cpu(char *buf, size_t len)
 {
-	char name[256], part[64];
+	char implementer[64], part[64];
 
-	if (cpuinfo("model name", name, sizeof(name)) || cpuinfo("cpu", name, sizeof(name)))
-		report_fact(r, "cpu_model", "%s", name);
-	else if (cpuinfo("CPU implementer", name, sizeof(name)) &&
-		 cpuinfo("CPU part", part, sizeof(part)))
-		report_fact(r, "cpu_model", "implementer %s part %s", name, part);
+	if (cpuinfo("model name", buf, len) || cpuinfo("cpu", buf, len))
+		return;
+	if (cpuinfo("CPU implementer", implementer, sizeof(implementer)) &&
+	    cpuinfo("CPU part", part, sizeof(part)))
+		snprintf(buf, len, "implementer %s part %s", implementer, part);
 	else
-		report_fact(r, "cpu_model", "unknown");
+		snprintf(buf, len, "unknown");
 }
 
 static void fact_command(struct report *r, int argc, char **argv)
@@ -100,56 +90,90 @@ void provenance_host(struct report *r, int argc, char **argv)
 		report_fact(r, "host", "%s", u.nodename);
 		report_fact(r, "kernel", "%s %s %s", u.sysname, u.release, u.machine);
 	}
-	fact_cpu(r);
-	report_fact(r, "nvidia_driver", "%s",
-		    first_line("/proc/driver/nvidia/version", line, sizeof(line)) ? line : "none");
+	provenance_cpu(line, sizeof(line));
+	report_fact(r, "cpu_model", "%s", line);
+	if (!fact_file_line("/proc/driver/nvidia/version", line, sizeof(line)))
+		strcpy(line, "none");
+	report_fact(r, "nvidia_driver", "%s", line);
 	if (cu.DriverGetVersion(&version) == CUDA_SUCCESS)
 		report_fact(r, "cuda_driver", "%d.%d%s", version / 1000, version % 1000 / 10,
 			    cu_is_soft() ? " (softcuda)" : "");
 	report_fact(r, "libcuda", "%s", cu_path());
 	gdr_runtime_get_version(&major, &minor);
 	report_fact(r, "libgdrapi", "%d.%d", major, minor);
-	report_fact(r, "clock_cost_us", "%.4f", bench_clock_cost_us());
+	report_fact_field(r, &(struct report_field)FIELD_BOOL("softcuda", cu_is_soft()));
+	report_fact_field(r, &(struct report_field)FIELD_REAL("clock_cost_us",
+							      bench_clock_cost_us()));
 }
 
-/* The nodeN entry of a directory in sysfs, or -1. */
-static int node_entry(const char *dir)
+/* An attribute of the GPU in sysfs; false where there is none, or no GPU. */
+static bool pci_line(const struct gpu *gpu, const char *name, char *buf, size_t len)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int node = -1;
+	char path[128];
 
-	if (!d)
-		return -1;
-	while (node < 0 && (e = readdir(d))) {
-		if (!strncmp(e->d_name, "node", 4) && e->d_name[4] >= '0' && e->d_name[4] <= '9')
-			node = atoi(e->d_name + 4);
-	}
-	closedir(d);
-	return node;
+	snprintf(path, sizeof(path), SYS "/bus/pci/devices/%04x:%02x:%02x.0/%s", gpu->domain,
+		 gpu->bus, gpu->slot, name);
+	return !cu_is_soft() && fact_file_line(path, buf, len) && *buf;
 }
 
-void provenance_gpu(struct report *r, const struct gpu *gpu)
+/* BAR1 of the GPU: the second memory region, a line "start end flags" each. */
+static void fact_bar1(struct report *r, const struct gpu *gpu)
 {
-	char path[96], line[32];
-	int cpu = sched_getcpu(), node;
+	unsigned long long start, end;
+	char path[128], line[128];
+	FILE *f;
+	bool ok;
 
-	report_fact(r, "gpu", "%d: %s", gpu->ordinal, gpu->name);
-	report_fact(r, "gpu_pci", "%04x:%02x:%02x.0", gpu->domain, gpu->bus, gpu->slot);
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%04x:%02x:%02x.0/numa_node",
+	snprintf(path, sizeof(path), SYS "/bus/pci/devices/%04x:%02x:%02x.0/resource",
 		 gpu->domain, gpu->bus, gpu->slot);
-	/* The kernel's -1 means that the platform does not tell. */
-	if (!cu_is_soft() && first_line(path, line, sizeof(line)) && atoi(line) >= 0)
-		report_fact(r, "gpu_numa_node", "%s", line);
-	else
-		report_fact(r, "gpu_numa_node", "unknown");
+	f = cu_is_soft() ? NULL : fopen(path, "re");
+	ok = f && fgets(line, sizeof(line), f) && fgets(line, sizeof(line), f) &&
+	     sscanf(line, "%llx %llx", &start, &end) == 2 && end > start;
+	if (f)
+		fclose(f);
+	if (ok)
+		integer(r, "gpu_bar1_bytes", end - start + 1);
+}
+
+static void fact_link(struct report *r, const struct gpu *gpu)
+{
+	char line[64];
+
+	if (pci_line(gpu, "current_link_speed", line, sizeof(line)))
+		report_fact(r, "gpu_link_speed", "%s", line);
+	if (pci_line(gpu, "current_link_width", line, sizeof(line)))
+		integer(r, "gpu_link_width", strtoull(line, NULL, 10));
+}
+
+static void fact_cpus(struct report *r, const struct place *place)
+{
+	char path[96], line[64], cpus[256];
+	int cpu = sched_getcpu();
+
+	place_format(&place->cpus, cpus, sizeof(cpus));
+	report_fact(r, "cpus", "%s", cpus);
+	report_fact(r, "cpus_chosen", "%s%s", place->pinned ? "" : "no: ", place->why);
 	if (cpu < 0)
 		return;
-	report_fact(r, "running_on_cpu", "%d", cpu);
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
-	node = node_entry(path);
-	if (node >= 0)
-		report_fact(r, "running_on_numa_node", "%d", node);
+	integer(r, "running_on_cpu", (uint64_t)cpu);
+	node_number(r, "running_on_numa_node", place_cpu_node(SYS, cpu));
+	snprintf(path, sizeof(path), SYS "/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+	if (fact_file_line(path, line, sizeof(line)))
+		report_fact(r, "cpu_governor", "%s", line);
+}
+
+void provenance_gpu(struct report *r, const struct gpu *gpu, const struct place *place)
+{
+	report_begin_gpu(r, gpu->ordinal);
+	integer(r, "gpu_ordinal", (uint64_t)gpu->ordinal);
+	report_fact(r, "gpu", "%s", gpu->name);
+	if (*gpu->uuid)
+		report_fact(r, "gpu_uuid", "%s", gpu->uuid);
+	report_fact(r, "gpu_pci", "%04x:%02x:%02x.0", gpu->domain, gpu->bus, gpu->slot);
+	fact_link(r, gpu);
+	fact_bar1(r, gpu);
+	node_number(r, "gpu_numa_node", gpu_numa_node(gpu));
+	fact_cpus(r, place);
 }
 
 void provenance_gdr(struct report *r, gdr_t g)

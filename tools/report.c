@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Text and CSV, and the choice between them and JSON. */
+/* Text and CSV, the choice between them and JSON, and rows that are kept. */
 #include "report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int write_error;         /* errno of the first flush of stdout that failed */
@@ -17,11 +19,11 @@ static void flush(void)
 
 int report_open(struct report *r, const char *tool, enum report_format format)
 {
-	*r = (struct report){ .format = format, .tool = tool };
+	*r = (struct report){ .format = format, .tool = tool, .gpu = -1 };
 	if (format != REPORT_JSON)
 		return 0;
 	r->json = report_json_new(tool);
-	return r->json ? 0 : -ENOTSUP;
+	return r->json ? 0 : -ENOMEM;
 }
 
 void report_line(const struct report *r, const char *fmt, ...)
@@ -50,25 +52,6 @@ static void one_line(char *s)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = ' ';
 	}
-}
-
-void report_fact(struct report *r, const char *name, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	one_line(text);
-	if (r->format == REPORT_JSON) {
-		struct report_field f = FIELD_STRING(name, text);
-
-		report_json_set(r->json, "provenance", &f);
-		return;
-	}
-	printf("# %s: %s\n", name, text);
-	flush();
 }
 
 void report_note(struct report *r, const char *fmt, ...)
@@ -124,6 +107,41 @@ static void print_value(const struct report_field *f)
 	}
 }
 
+void report_fact(struct report *r, const char *name, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	one_line(text);
+	report_fact_field(r, &(struct report_field)FIELD_STRING(name, text));
+}
+
+void report_fact_field(struct report *r, const struct report_field *field)
+{
+	if (r->format == REPORT_JSON) {
+		report_json_set(r->json, r->gpu < 0 ? "provenance" : "gpu", field);
+		return;
+	}
+	printf("# %s: ", field->name);
+	/* Here a comma is no separator. */
+	if (field->kind == REPORT_STRING)
+		fputs(field->string ? field->string : "unknown", stdout);
+	else
+		print_value(field);
+	putchar('\n');
+	flush();
+}
+
+void report_begin_gpu(struct report *r, int ordinal)
+{
+	r->gpu = ordinal;
+	if (r->format == REPORT_JSON && ordinal >= 0)
+		report_json_gpu(r->json);
+}
+
 void report_parameter(struct report *r, const struct report_field *field)
 {
 	if (r->format == REPORT_JSON) {
@@ -141,14 +159,59 @@ void report_summary(struct report *r, const struct report_field *field)
 		report_json_set(r->json, "summary", field);
 }
 
-void report_row(struct report *r, const struct report_field *fields, size_t n)
+static void keep_row(struct report *r, const struct report_field *fields, size_t n)
+{
+	struct report_row *rows = realloc(r->kept, (r->n_kept + 1) * sizeof(*rows));
+	struct report_field *copy = calloc(n, sizeof(*copy));
+	size_t i;
+
+	if (rows)
+		r->kept = rows;
+	if (!rows || !copy) {
+		free(copy);
+		r->keep_failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		copy[i] = fields[i];
+		if (!fields[i].string)
+			continue;
+		copy[i].string = strdup(fields[i].string);
+		if (!copy[i].string)
+			r->keep_failed = true;
+	}
+	r->kept[r->n_kept++] = (struct report_row){ n, copy };
+}
+
+static void free_kept(struct report *r)
+{
+	size_t i, f;
+
+	for (i = 0; i < r->n_kept; i++) {
+		for (f = 0; f < r->kept[i].n; f++)
+			free((void *)(uintptr_t)r->kept[i].field[f].string);
+		free(r->kept[i].field);
+	}
+	free(r->kept);
+	r->kept = NULL;
+	r->n_kept = 0;
+}
+
+const struct report_field *report_find(const struct report_field *fields, size_t n,
+				       const char *name)
 {
 	size_t i;
 
-	if (r->format == REPORT_JSON)
-		report_json_row(r->json, fields, n);
-	if (r->format != REPORT_CSV)
-		return;
+	for (i = 0; i < n; i++)
+		if (!strcmp(fields[i].name, name))
+			return &fields[i];
+	return NULL;
+}
+
+static void print_csv(struct report *r, const struct report_field *fields, size_t n)
+{
+	size_t i;
+
 	for (i = 0; i < n && !r->rows; i++)
 		printf("%s%s", i ? "," : "", fields[i].name);
 	if (!r->rows)
@@ -163,6 +226,24 @@ void report_row(struct report *r, const struct report_field *fields, size_t n)
 	flush();
 }
 
+void report_row(struct report *r, const struct report_field *fields, size_t n)
+{
+	struct report_field all[REPORT_FIELDS];
+	size_t at = 0;
+
+	assert(n < REPORT_FIELDS);
+	if (r->gpu >= 0)
+		all[at++] = (struct report_field)FIELD_INTEGER("gpu", (uint64_t)r->gpu);
+	memcpy(all + at, fields, n * sizeof(*fields));
+	n += at;
+	if (r->keep)
+		keep_row(r, all, n);
+	if (r->format == REPORT_JSON)
+		report_json_row(r->json, all, n);
+	if (r->format == REPORT_CSV)
+		print_csv(r, all, n);
+}
+
 FILE *report_remarks(const struct report *r)
 {
 	return r->format == REPORT_TEXT ? stdout : stderr;
@@ -172,6 +253,7 @@ int report_close(struct report *r, int exit_status, bool interrupted)
 {
 	int err = 0;
 
+	free_kept(r);
 	if (r->json) {
 		err = report_json_write(r->json, stdout, exit_status, interrupted);
 		report_json_free(r->json);

@@ -42,14 +42,27 @@ struct report_field {
 
 struct report_json;
 
+#define REPORT_FIELDS 40        /* of a row, at most */
+
+/* A row that was kept.  Its strings are its own, its names those of the caller. */
+struct report_row {
+	size_t n;
+	struct report_field *field;
+};
+
 struct report {
 	enum report_format format;
 	const char *tool;
 	bool rows;                      /* the CSV header is out */
 	struct report_json *json;
+	int gpu;                        /* first field of each row; -1: it is left out */
+	bool keep;                      /* keep the rows, for a plot or a comparison */
+	struct report_row *kept;
+	size_t n_kept;
+	bool keep_failed;               /* there was no memory for one of them */
 };
 
-/* 0 or -errno, with the reason on stderr: JSON may not be built in. */
+/* 0, or -errno with the reason on stderr. */
 int report_open(struct report *r, const char *tool, enum report_format format);
 
 /* Text form only: a line, flushed. */
@@ -62,6 +75,15 @@ void report_blank(const struct report *r);
 /* A fact about where and how this runs (provenance), or an option in effect. */
 void report_fact(struct report *r, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same as a number or a truth, which it is in JSON, too. */
+void report_fact_field(struct report *r, const struct report_field *field);
+
+/*
+ * From here on facts are about the GPU of that ordinal, and its rows carry it.
+ * JSON: they go into an entry of "gpus".  -1: about the run again, whose rows carry none.
+ */
+void report_begin_gpu(struct report *r, int ordinal);
+
 void report_parameter(struct report *r, const struct report_field *field);
 
 /* JSON: a field of "summary". */
@@ -71,7 +93,8 @@ void report_summary(struct report *r, const struct report_field *field);
 void report_note(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* CSV and JSON: a result.  The fields of all rows of one report are the same. */
+/* CSV and JSON: a result.  The fields of all rows of one report are the same, and named by
+ * strings that stay. */
 void report_row(struct report *r, const struct report_field *fields, size_t n);
 
 /* Where remarks that are no result go: stdout in text form, else stderr. */
@@ -80,10 +103,16 @@ FILE *report_remarks(const struct report *r);
 /* Write what is left and free; status goes into the JSON document.  0 or -errno. */
 int report_close(struct report *r, int exit_status, bool interrupted);
 
-/* report_json.c, or report_nojson.c where jansson is missing. */
+/* A field of a row by its name, or NULL. */
+const struct report_field *report_find(const struct report_field *fields, size_t n,
+				       const char *name);
+
+/* report_json.c: the document; docs/report.schema.json describes it. */
 struct report_json *report_json_new(const char *tool);
-/* A section that is not there yet is made. */
+/* In "provenance", "parameters" or "summary"; a name that is there gets the new value. */
 void report_json_set(struct report_json *j, const char *section, const struct report_field *field);
+/* An entry of "gpus" begins; what is set in the section "gpu" goes there. */
+void report_json_gpu(struct report_json *j);
 void report_json_note(struct report_json *j, const char *text);
 void report_json_row(struct report_json *j, const struct report_field *fields, size_t n);
 int report_json_write(struct report_json *j, FILE *out, int exit_status, bool interrupted);

@@ -1,100 +1,293 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON document, built with jansson:
- * { "schema": 1, "tool", "provenance": {}, "parameters": {}, "results": [],
- *   "notes": [], "interrupted", "exit_status" }
+ * The JSON document, with no library.  It is printed at the end, since options
+ * of a run and what became of it stand before the results.
  */
 #include "report.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct report_json {
-	json_t *root;
-	bool failed;            /* something did not fit into memory */
+#define SCHEMA 1
+
+/* One object: names and values that are JSON already. */
+struct object {
+	size_t n;
+	struct member {
+		char *name;
+		char *value;
+	} *member;
 };
 
-/* jansson takes the value over, also when it fails; NULL fails. */
-static void put(struct report_json *j, json_t *object, const char *name, json_t *value)
+struct list {
+	size_t n;
+	struct object *object;
+};
+
+struct report_json {
+	const char *tool;
+	struct object provenance, parameters, summary;
+	struct list gpus, rows;
+	struct object notes;            /* without names */
+	bool failed;                    /* something did not fit into memory */
+};
+
+/* Length of the UTF-8 sequence at s, 0 if it is none (RFC 3629). */
+static size_t sequence(const unsigned char *s)
 {
-	if (json_object_set_new(object, name, value))
-		j->failed = true;
+	size_t i, n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
+		      s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+
+	for (i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Not the shortest form, surrogates, beyond U+10FFFF. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return n;
 }
 
-static json_t *value(const struct report_field *f)
+/* Names from the system need not be UTF-8: other bytes become U+FFFD. */
+static void print_string(FILE *f, const char *text)
 {
-	switch (f->kind) {
-	case REPORT_STRING:
-		if (!f->string)
-			return json_null();
-		/* Names from the system need not be UTF-8. */
-		return json_string(f->string) ?: json_string("(not UTF-8)");
-	case REPORT_INTEGER:
-		return json_integer((json_int_t)f->integer);
-	case REPORT_REAL:
-		return isfinite(f->real) ? json_real(f->real) : json_null();
-	case REPORT_BOOL:
-		return json_boolean(f->truth);
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n;
+
+	fputc('"', f);
+	while (*s) {
+		n = sequence(s);
+		if (!n) {
+			fputs("\\ufffd", f);
+			s++;
+			continue;
+		}
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if (*s < ' ')
+			fprintf(f, "\\u%04x", *s);
+		else
+			fwrite(s, 1, n, f);
+		s += n;
 	}
+	fputc('"', f);
+}
+
+static void print_real(FILE *f, double v)
+{
+	if (isfinite(v))
+		fprintf(f, "%.9g", v);
+	else
+		fputs("null", f);
+}
+
+static void print_field(FILE *f, const struct report_field *v)
+{
+	switch (v->kind) {
+	case REPORT_STRING:
+		if (v->string)
+			print_string(f, v->string);
+		else
+			fputs("null", f);
+		break;
+	case REPORT_INTEGER:
+		fprintf(f, "%llu", (unsigned long long)v->integer);
+		break;
+	case REPORT_REAL:
+		print_real(f, v->real);
+		break;
+	case REPORT_BOOL:
+		fputs(v->truth ? "true" : "false", f);
+		break;
+	}
+}
+
+/* Its text as JSON, for free; NULL without memory. */
+static char *value(const struct report_field *v)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	print_field(f, v);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
 	return NULL;
+}
+
+static int put(struct object *o, const char *name, const struct report_field *v)
+{
+	struct member *m = NULL;
+	char *text = value(v), *copy;
+	size_t i;
+
+	if (!text)
+		return -ENOMEM;
+	for (i = 0; name && i < o->n; i++)
+		if (o->member[i].name && !strcmp(o->member[i].name, name))
+			m = &o->member[i];
+	if (m) {
+		free(m->value);
+		m->value = text;
+		return 0;
+	}
+	m = realloc(o->member, (o->n + 1) * sizeof(*m));
+	if (m)
+		o->member = m;
+	copy = name ? strdup(name) : NULL;
+	if (!m || (name && !copy)) {
+		free(copy);
+		free(text);
+		return -ENOMEM;
+	}
+	o->member[o->n++] = (struct member){ copy, text };
+	return 0;
+}
+
+static struct object *add_object(struct list *l)
+{
+	struct object *o = realloc(l->object, (l->n + 1) * sizeof(*o));
+
+	if (!o)
+		return NULL;
+	l->object = o;
+	o += l->n++;
+	*o = (struct object){ 0 };
+	return o;
+}
+
+static void free_object(struct object *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->n; i++) {
+		free(o->member[i].name);
+		free(o->member[i].value);
+	}
+	free(o->member);
+}
+
+static void free_list(struct list *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free_object(&l->object[i]);
+	free(l->object);
 }
 
 struct report_json *report_json_new(const char *tool)
 {
 	struct report_json *j = calloc(1, sizeof(*j));
 
-	if (!j)
-		goto fail;
-	j->root = json_pack("{s:i, s:s, s:{}, s:{}, s:[], s:[]}", "schema", 1, "tool", tool,
-			    "provenance", "parameters", "results", "notes");
-	if (j->root)
-		return j;
-	free(j);
-fail:
-	fprintf(stderr, "ERROR: no memory for the JSON report\n");
-	return NULL;
+	if (j)
+		j->tool = tool;
+	else
+		fprintf(stderr, "ERROR: no memory for the JSON report\n");
+	return j;
 }
 
 void report_json_set(struct report_json *j, const char *section, const struct report_field *field)
 {
-	if (!json_object_get(j->root, section))
-		put(j, j->root, section, json_object());
-	put(j, json_object_get(j->root, section), field->name, value(field));
+	struct object *o = !strcmp(section, "provenance") ? &j->provenance :
+			   !strcmp(section, "parameters") ? &j->parameters :
+			   !strcmp(section, "summary") ? &j->summary :
+			   j->gpus.n ? &j->gpus.object[j->gpus.n - 1] : NULL;
+
+	if (!o || put(o, field->name, field))
+		j->failed = true;
+}
+
+void report_json_gpu(struct report_json *j)
+{
+	if (!add_object(&j->gpus))
+		j->failed = true;
 }
 
 void report_json_note(struct report_json *j, const char *text)
 {
-	if (json_array_append_new(json_object_get(j->root, "notes"), json_string(text)))
+	if (put(&j->notes, NULL, &(struct report_field)FIELD_STRING(NULL, text)))
 		j->failed = true;
 }
 
 void report_json_row(struct report_json *j, const struct report_field *fields, size_t n)
 {
-	json_t *row = json_object();
+	struct object *row = add_object(&j->rows);
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		put(j, row, fields[i].name, value(&fields[i]));
-	if (json_array_append_new(json_object_get(j->root, "results"), row))
+	if (!row)
 		j->failed = true;
+	for (i = 0; row && i < n; i++)
+		if (put(row, fields[i].name, &fields[i]))
+			j->failed = true;
+}
+
+static void write_object(FILE *out, const struct object *o, const char *indent)
+{
+	size_t i;
+
+	fputc('{', out);
+	for (i = 0; i < o->n; i++)
+		fprintf(out, "%s\n%s  \"%s\": %s", i ? "," : "", indent, o->member[i].name,
+			o->member[i].value);
+	if (o->n)
+		fprintf(out, "\n%s", indent);
+	fputc('}', out);
+}
+
+static void write_list(FILE *out, const char *name, const struct list *l)
+{
+	size_t i;
+
+	fprintf(out, ",\n  \"%s\": [", name);
+	for (i = 0; i < l->n; i++) {
+		fprintf(out, "%s\n    ", i ? "," : "");
+		write_object(out, &l->object[i], "    ");
+	}
+	fprintf(out, "%s]", l->n ? "\n  " : "");
+}
+
+static void write_section(FILE *out, const char *name, const struct object *o)
+{
+	fprintf(out, ",\n  \"%s\": ", name);
+	write_object(out, o, "  ");
 }
 
 int report_json_write(struct report_json *j, FILE *out, int exit_status, bool interrupted)
 {
-	put(j, j->root, "interrupted", json_boolean(interrupted));
-	put(j, j->root, "exit_status", json_integer(exit_status));
+	size_t i;
+
 	if (j->failed)
 		return -ENOMEM;
-	if (json_dumpf(j->root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
-		return -EIO;
-	fputc('\n', out);
-	return 0;
+	fprintf(out, "{\n  \"schema\": %d,\n  \"tool\": ", SCHEMA);
+	print_string(out, j->tool);
+	write_section(out, "provenance", &j->provenance);
+	if (j->gpus.n)
+		write_list(out, "gpus", &j->gpus);
+	write_section(out, "parameters", &j->parameters);
+	write_list(out, "results", &j->rows);
+	if (j->summary.n)
+		write_section(out, "summary", &j->summary);
+	fprintf(out, ",\n  \"notes\": [");
+	for (i = 0; i < j->notes.n; i++)
+		fprintf(out, "%s\n    %s", i ? "," : "", j->notes.member[i].value);
+	fprintf(out, "%s],\n  \"interrupted\": %s,\n  \"exit_status\": %d\n}\n",
+		j->notes.n ? "\n  " : "", interrupted ? "true" : "false", exit_status);
+	return ferror(out) ? -EIO : 0;
 }
 
 void report_json_free(struct report_json *j)
 {
-	json_decref(j->root);
+	free_object(&j->provenance);
+	free_object(&j->parameters);
+	free_object(&j->summary);
+	free_object(&j->notes);
+	free_list(&j->gpus);
+	free_list(&j->rows);
 	free(j);
 }

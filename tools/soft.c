@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define SOFT_FILE "libcuda.so.1"
@@ -65,11 +66,17 @@ static int program_dir(char *buf, size_t len)
 
 int cu_find_soft(char *buf, size_t len)
 {
-	const char *named = getenv("GDRCOPY_SOFTCUDA_LIB");
+	const char *named = secure_getenv("GDRCOPY_SOFTCUDA_LIB");
 	char dir[PATH_MAX], pattern[PATH_MAX + 64];
 	size_t i;
 	int err;
 
+	/* the user may have put the program where the user likes, by a link */
+	if (getauxval(AT_SECURE)) {
+		fprintf(stderr, "ERROR: softcuda is not for programs with rights that their user "
+			"lacks (set-uid, file capabilities)\n");
+		return -EPERM;
+	}
 	if (named && *named) {
 		err = take(named, buf, len);
 		if (err)

@@ -104,3 +104,9 @@ void verify_read(struct verify *v, size_t n)
 {
 	check(v, "read by gdr_copy_from_mapping", n, v->buffers->src.ptr, v->buffers->dst.ptr, n);
 }
+
+void verify_read_at(struct verify *v, size_t n, const char *dst)
+{
+	pattern_fill(v->buffers->src.ptr, n, ~0u);
+	check(v, "read by gdr_copy_from_mapping", n, v->buffers->src.ptr, dst, n);
+}

@@ -32,7 +32,8 @@ int verify_write(struct verify *v, size_t n);
 /* Before reads of n bytes into dst: the device gets a pattern, dst something else. */
 int verify_prepare_read(struct verify *v, size_t n);
 
-/* After them: compare. */
+/* After them: compare; _at: where they went elsewhere, and src may hold something else now. */
 void verify_read(struct verify *v, size_t n);
+void verify_read_at(struct verify *v, size_t n, const char *dst);
 
 #endif

@@ -12,13 +12,7 @@ check() { # FORMAT
 }
 
 tests='-t planted_pass -t planted_fail -t planted_waive -t more_note -t more_dies -t more_fail_stdout'
-formats='junit tap'
-if [ "${JSON:?}" = yes ]; then
-	formats="$formats json"
-else
-	expect 1 "${PLANTED:?}" --json -t planted_pass
-	complained 'JSON'
-fi
+formats='junit tap json'
 for format in $formats; do
 	# shellcheck disable=SC2086
 	expect 1 "${PLANTED:?}" --soft "--$format" $tests

@@ -10,7 +10,8 @@ silent
 said '^# SOFTCUDA: NO GPU IS USED'
 tail -n 1 "$OUT/stdout" | grep -q '^# SOFTCUDA' || fail "the last line does not warn"
 for fact in tool command date host kernel cpu_model nvidia_driver cuda_driver libcuda libgdrapi \
-	gpu gpu_pci gpu_numa_node running_on_cpu backend gdr_driver mapping_type \
+	softcuda clock_cost_us gpu_ordinal gpu gpu_uuid gpu_pci gpu_numa_node cpus cpus_chosen \
+	running_on_cpu running_on_numa_node backend gdr_driver mapping_type \
 	copy_routine_to_mapping copy_routine_from_mapping; do
 	said "^# $fact: [^ ]"
 done
@@ -51,5 +52,21 @@ said '^gpu alloc fn: cuMemCreate$'
 said '^testing size: 8$'
 said '^rounded size: 65536$'
 
-expect 1 "$bw" --soft -d 63
-complained '^ERROR: GPU 63: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE \(101\)$'
+expect 0 "$bw" --soft --min 1000 --max 5000 --step 2KB -w 2 -r 2
+for size in 1000 3000 5000; do said "^writing test, size=$size "; done
+count '^write BW: ' 3
+expect 0 "$bw" --soft -s 64K --min 4KiB -w 2 -r 2
+for size in 4096 8192 16384 32768 65536; do said "^writing test, size=$size "; done
+count '^write BW: ' 5
+
+# cuMemcpy beside it, in one table, and where it overtakes.
+expect 0 "$bw" --soft --cumemcpy --sizes 64,256K -w 100 -r 20
+silent
+for test in cuMemcpy_H2D cuMemcpy_D2H cuMemcpy_H2D_pageable cuMemcpy_D2H_pageable \
+	gdrx_copy_to_mapping gdrx_copy_from_mapping; do
+	count "^$test BW: [0-9.]+MB/s \([0-9.]+ GiB/s\)\$" 2
+done
+count '^ +bytes +gdr_copy +gdrx_copy +cuMemcpy +pageable +ratio$' 2
+count '^ +(64|262144)( +[0-9]+\.[0-9]{2}){4} +[0-9.e+]+$' 4
+count '^cuMemcpy (overtakes|does not overtake|is faster than) (one thread|several threads) (to|from) the mapping' 4
+count '^(write|read) BW: ' 4

@@ -24,7 +24,7 @@ count '^ *bytes +default +2  fastest$' 2
 expect 0 "$tune" --soft --sizes 64 --threads 1 -t 1 --csv
 grep -v '^#' "$OUT/stdout" >"$OUT/rows"
 mv "$OUT/rows" "$OUT/stdout"
-said '^direction,size_bytes,device_offset,host_offset,routine,threads,median_us,gb_per_s,fastest$'
+said '^gpu,test,direction,size_bytes,device_offset,host_offset,routine,threads,median_us,gb_per_s,fastest$'
 count ',generic,1,' 6
 count ',true$' 8
 

@@ -69,9 +69,25 @@ static void what_was_not_measured_is_left_out(void **state)
 	crossover_add(&c, CROSSOVER_ONE_THREAD, 4, 2);
 	assert_int_equal(crossover_find(&c, CROSSOVER_ONE_THREAD, &below), 4);
 	assert_int_equal(crossover_find(&c, CROSSOVER_THREADS, &below), 0);
-	for (uint64_t i = 0; i < 2 * CROSSOVER_SIZES; i++)
+	for (uint64_t i = 0; i < 2 * SIZES_MAX; i++)
 		crossover_add(&c, CROSSOVER_THREADS, 1000 + i, 1);
-	assert_int_equal(c.n, CROSSOVER_SIZES);
+	assert_int_equal(c.n, SIZES_MAX);
+}
+
+static void sizes_may_come_in_any_order(void **state)
+{
+	struct crossover c = { .n = 0 };
+	uint64_t below;
+
+	crossover_add(&c, CROSSOVER_CUDA, 1024, 6);
+	crossover_add(&c, CROSSOVER_CUDA, 4, 6);
+	crossover_add(&c, CROSSOVER_ONE_THREAD, 4, 1);
+	crossover_add(&c, CROSSOVER_CUDA, 64, 6);
+	crossover_add(&c, CROSSOVER_ONE_THREAD, 1024, 9);
+	crossover_add(&c, CROSSOVER_ONE_THREAD, 64, 1);
+	assert_int_equal(c.n, 3);
+	assert_int_equal(crossover_find(&c, CROSSOVER_ONE_THREAD, &below), 1024);
+	assert_int_equal(below, 64);
 }
 
 int main(void)
@@ -80,6 +96,7 @@ int main(void)
 		cmocka_unit_test(it_lies_between_two_sizes),
 		cmocka_unit_test(a_size_that_lies_below_a_slower_one_does_not_count),
 		cmocka_unit_test(it_may_be_nowhere_or_everywhere),
+		cmocka_unit_test(sizes_may_come_in_any_order),
 		cmocka_unit_test(what_was_not_measured_is_left_out),
 	};
 

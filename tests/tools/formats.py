@@ -5,13 +5,17 @@ import json
 import math
 import sys
 
-COPYBW = ("test size_bytes offset_bytes iterations elapsed_us mb_per_s gib_per_s "
-          "best_mb_per_s median_mb_per_s worst_mb_per_s complete").split()
-COPYLAT = ("test size_bytes iterations samples min_us median_us p90_us p99_us max_us "
-           "mean_us stddev_us complete").split()
-FACTS = ("tool command date host kernel cpu_model nvidia_driver cuda_driver libcuda libgdrapi "
-         "gpu gpu_pci gpu_numa_node backend gdr_driver mapping_type copy_routine_to_mapping "
-         "copy_routine_from_mapping").split()
+COPYBW = ("gpu test direction method size_bytes offset_bytes threads thread bidirectional "
+          "iterations elapsed_us mb_per_s gib_per_s best_mb_per_s median_mb_per_s "
+          "worst_mb_per_s spread_percent complete").split()
+COPYLAT = ("gpu test direction method size_bytes iterations rounds samples min_us median_us "
+           "p90_us p99_us p999_us max_us mean_us ci95_us stddev_us outliers spread_percent "
+           "gb_per_s complete").split()
+STRINGS = ("test", "direction", "method", "thread")
+FACTS = "tool command date host kernel cpu_model nvidia_driver cuda_driver libcuda libgdrapi".split()
+GPU_FACTS = ("gpu gpu_uuid gpu_pci cpus cpus_chosen backend gdr_driver mapping_type "
+             "copy_routine_to_mapping copy_routine_from_mapping").split()
+NUMBERS = "gpu_ordinal running_on_cpu running_on_numa_node".split()
 
 
 def near(a, b):
@@ -28,11 +32,11 @@ def check_copybw(row, writes, reads, offset):
 
 
 def check_copylat(row, writes, reads):
-    n = writes if row["test"] in ("gdr_copy_to_mapping", "cuMemcpy_H2D",
-                                 "gdrx_copy_to_mapping") else reads
+    n = writes if row["direction"] == "to" else reads
     assert row["iterations"] == n and row["samples"] == min(n, 100), row
+    assert near(row["gb_per_s"], row["size_bytes"] / row["median_us"] * 1e-3), row
     assert 0 < row["min_us"] <= row["median_us"] <= row["p90_us"] <= row["p99_us"], row
-    assert row["p99_us"] <= row["max_us"], row
+    assert row["p99_us"] <= row["p999_us"] <= row["max_us"], row
     assert row["min_us"] <= row["mean_us"] * 1.000001, row
     assert row["stddev_us"] >= 0, row
 
@@ -41,7 +45,8 @@ def check_rows(rows, tool, sizes, numbers):
     if tool == "copybw":
         tests = [(t, s) for s in sizes for t in ("gdr_copy_to_mapping", "gdr_copy_from_mapping")]
     else:
-        tests = [(t, s) for t in ("cuMemcpy_H2D", "cuMemcpy_D2H", "gdr_copy_to_mapping",
+        tests = [(t, s) for t in ("cuMemcpy_H2D", "cuMemcpy_D2H", "cuMemcpy_H2D_pageable",
+                                  "cuMemcpy_D2H_pageable", "gdr_copy_to_mapping",
                                   "gdr_copy_from_mapping", "gdrx_copy_to_mapping",
                                   "gdrx_copy_from_mapping") for s in sizes]
     assert [(r["test"], r["size_bytes"]) for r in rows] == tests, rows
@@ -63,14 +68,14 @@ def read_csv(lines):
     data = list(csv.reader(l for l in lines if not l.startswith("#")))
     assert all(len(r) == len(data[0]) for r in data), data
     assert any(l.startswith("# SOFTCUDA") for l in facts), facts
-    for name in FACTS:
+    for name in FACTS + GPU_FACTS + NUMBERS:
         assert sum(l.startswith(f"# {name}: ") for l in facts) == 1, name
     rows = []
     for r in data[1:]:
         row = dict(zip(data[0], r))
-        row = {k: v if k == "test" else {"true": True, "false": False}.get(v, v)
+        row = {k: v if k in STRINGS else {"true": True, "false": False}.get(v, v)
                for k, v in row.items()}
-        rows.append({k: number(v) if isinstance(v, str) and k != "test" else v
+        rows.append({k: number(v) if isinstance(v, str) and k not in STRINGS else v
                      for k, v in row.items()})
     return rows
 
@@ -98,9 +103,17 @@ def main(kind, *rest):
         doc = read_json(text, 0, False)
         rows = doc["results"]
         for name in FACTS:
-            assert doc["provenance"][name], name
+            assert isinstance(doc["provenance"][name], str) and doc["provenance"][name], name
+        assert doc["provenance"]["softcuda"] is True, doc
+        assert 0 < doc["provenance"]["clock_cost_us"] < 100, doc
+        [gpu] = doc["gpus"]
+        for name in GPU_FACTS:
+            assert isinstance(gpu[name], str) and gpu[name], name
+        for name in NUMBERS:
+            assert isinstance(gpu[name], int), name
+        assert gpu["gpu_numa_node"] is None, gpu
         assert doc["parameters"]["verify"] is True, doc
-        # jansson keeps the order of insertion, json.loads does, too.
+        assert 0 < doc["parameters"]["timer_us"] < 100, doc
     check_rows(rows, tool, [int(s) for s in sizes.split(",")], numbers)
 
 

@@ -12,11 +12,6 @@ check() {
 bw=${TOOLS:?}/gdrcopy_copybw
 lat=$TOOLS/gdrcopy_copylat
 for form in csv json; do
-	if [ $form = json ] && [ "${JSON:?}" = no ]; then
-		expect 1 "$bw" --soft --json
-		complained 'built without the jansson library, so --json is not available'
-		continue
-	fi
 	expect 0 "$bw" --soft --$form --sizes 4,64,1K -o 16 -w 250 -r 7 -a cuMemCreate
 	silent
 	check $form copybw 4,64,1024 250 7 16
@@ -24,8 +19,6 @@ for form in csv json; do
 	silent
 	check $form copylat 4,64,1024 300 7
 done
-[ "$JSON" = no ] && exit 0
-
 expect 1 env SOFTCUDA_FAIL='cuMemAlloc:*:2' "$bw" --soft --json
 check error 1
 complained '^ERROR: 131072 bytes of device memory with cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'

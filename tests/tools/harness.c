@@ -36,7 +36,14 @@ static void stats_of_known_samples(void **state)
 	assert_near(s.p90, 90);
 	assert_near(s.p99, 99);
 	assert_near(s.max, 100);
+	assert_near(s.p999, 100);
 	assert_near(s.mean, 50.5);
+	assert_near(s.ci95, 1.96 * s.stddev / 10);
+	assert_int_equal(s.outliers, 0);
+	v[99] = 1000;           /* the quartiles are 25 and 75 */
+	v[98] = 226;
+	bench_stats(v, 100, &s);
+	assert_int_equal(s.outliers, 2);
 
 	bench_stats(eight, 8, &s);
 	assert_near(s.mean, 5);
@@ -49,6 +56,7 @@ static void stats_of_known_samples(void **state)
 	assert_near(s.median, 7);
 	assert_near(s.p99, 7);
 	assert_near(s.stddev, 0);
+	assert_near(s.ci95, 0);
 }
 
 static void percentile_is_nearest_rank(void **state)
@@ -110,6 +118,70 @@ static void run_makes_every_call(void **state)
 	assert_int_equal(r.stats.n, 100);
 	assert_true(r.complete);
 	assert_true(r.elapsed_us > 0 && r.stats.min <= r.stats.median);
+	assert_int_equal(r.rounds, 1);
+	assert_near(r.spread_percent, 0);
+	bench_free(&r);
+}
+
+static void rounds_are_warmed_up_and_pooled(void **state)
+{
+	struct counter c = { 0 };
+	struct bench_plan p = { .label = "test", .call = count_call, .arg = &c, .warmup = 5,
+				.iterations = 20, .buckets = 10, .rounds = 3 };
+	struct bench_result r;
+
+	assert_int_equal(bench_run(&p, &r), 0);
+	assert_int_equal(c.calls, 75);
+	assert_int_equal(r.iterations, 60);
+	assert_int_equal(r.planned, 60);
+	assert_int_equal(r.stats.n, 30);
+	assert_int_equal(r.rounds, 3);
+	assert_true(r.complete && r.spread_percent >= 0);
+	for (size_t i = 1; i < r.stats.n; i++)
+		assert_true(r.sample[i - 1] <= r.sample[i]);
+	bench_free(&r);
+}
+
+static void each_call_is_a_sample(void **state)
+{
+	struct counter c = { 0 };
+	struct bench_plan p = { .label = "test", .call = count_call, .arg = &c, .iterations = 5000,
+				.buckets = 100, .each = true };
+	struct bench_result r;
+
+	assert_true(bench_timer_us() > 0);
+	assert_int_equal(bench_run(&p, &r), 0);
+	assert_int_equal(c.calls, 5000);
+	assert_int_equal(r.stats.n, 5000);
+	/* The clock's cost is taken off a call that does next to nothing. */
+	assert_true(r.stats.min >= 0 && r.stats.median < bench_timer_us());
+	bench_free(&r);
+}
+
+static int sleep_call(void *arg)
+{
+	usleep(100);
+	return count_call(arg);
+}
+
+static void iterations_are_raised(void **state)
+{
+	struct counter c = { 0 };
+	struct bench_plan p = { .label = "test", .call = sleep_call, .arg = &c, .iterations = 10,
+				.buckets = 10, .min_time_us = 50e3 };
+	struct bench_result r;
+	double start = bench_now_us();
+
+	assert_int_equal(bench_run(&p, &r), 0);
+	assert_true(bench_now_us() - start >= 50e3);
+	assert_true(r.iterations > 10 && r.iterations == r.planned && r.complete);
+	assert_true(c.calls >= r.iterations);
+	bench_free(&r);
+	/* An error while it is found out by how much. */
+	c = (struct counter){ .fail_at = 1 };
+	assert_int_equal(bench_run(&p, &r), EIO);
+	assert_int_equal(r.stats.n, 0);
+	bench_free(&r);
 }
 
 static void run_stops_at_an_error(void **state)
@@ -122,10 +194,12 @@ static void run_stops_at_an_error(void **state)
 	assert_int_equal(bench_run(&p, &r), EIO);
 	assert_int_equal(c.calls, 7);
 	assert_false(r.complete);
+	bench_free(&r);
 	c = (struct counter){ .fail_at = 3 };
 	assert_int_equal(bench_run(&p, &r), EIO);
 	assert_int_equal(c.calls, 3);
 	assert_int_equal(r.stats.n, 0);
+	bench_free(&r);
 }
 
 static void second_signal_kills(void **state)
@@ -163,11 +237,13 @@ static void run_ends_with_a_signal(void **state)
 	assert_int_equal(r.iterations, 25);
 	assert_int_equal(r.stats.n, 3);
 	assert_false(r.complete);
+	bench_free(&r);
 
 	/* What the overhead of is not known is not counted. */
 	p.overhead = count_other;
 	assert_int_equal(bench_run(&p, &r), 0);
 	assert_int_equal(r.stats.n, 0);
+	bench_free(&r);
 }
 
 static void numbers(void **state)
@@ -184,6 +260,22 @@ static void numbers(void **state)
 	assert_int_equal(v, 3072);
 	assert_int_equal(opts_number("0x10M", true, &v), 0);
 	assert_int_equal(v, 16 << 20);
+	assert_int_equal(opts_number("3KiB", true, &v), 0);
+	assert_int_equal(v, 3072);
+	assert_int_equal(opts_number("3kb", true, &v), 0);
+	assert_int_equal(v, 3000);
+	assert_int_equal(opts_number("2MB", true, &v), 0);
+	assert_int_equal(v, 2000000);
+	assert_int_equal(opts_number("2gib", true, &v), 0);
+	assert_true(v == 2ULL << 30);
+	assert_int_equal(opts_number("2GB", true, &v), 0);
+	assert_true(v == 2000000000);
+	assert_int_equal(opts_number("18446744073GB", true, &v), 0);
+	assert_int_equal(opts_number("18446744074GB", true, &v), -ERANGE);
+	assert_int_equal(opts_number("1Ki", true, &v), -EINVAL);
+	assert_int_equal(opts_number("1iB", true, &v), -EINVAL);
+	assert_int_equal(opts_number("1B", true, &v), -EINVAL);
+	assert_int_equal(opts_number("1KBs", true, &v), -EINVAL);
 	assert_int_equal(opts_number("18446744073709551615", true, &v), 0);
 	assert_true(v == UINT64_MAX);
 	assert_int_equal(opts_number("17179869183G", true, &v), 0);
@@ -255,6 +347,9 @@ int main(void)
 		cmocka_unit_test(percentile_is_nearest_rank),
 		cmocka_unit_test(sweep_ends_with_its_top),
 		cmocka_unit_test(run_makes_every_call),
+		cmocka_unit_test(rounds_are_warmed_up_and_pooled),
+		cmocka_unit_test(each_call_is_a_sample),
+		cmocka_unit_test(iterations_are_raised),
 		cmocka_unit_test(run_stops_at_an_error),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(differences_are_counted_and_told),

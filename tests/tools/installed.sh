@@ -16,4 +16,15 @@ for name in gdrcopy_copybw copybw gdrcopy_copylat copylat; do
 	said "^# libcuda: $real\$"
 	said '^# backend: dmabuf$'
 done
+share=$(find "$OUT/root" -type d -name bash-completion)
+for name in gdrcopy_copybw copybw gdrcopy_sanity; do
+	[ -f "$share/completions/$name" ] || fail "no completion for $name"
+	command -v bash >/dev/null || continue
+	# shellcheck disable=SC2016
+	expect 0 env PATH="$bin:$PATH" LD_LIBRARY_PATH="$lib" bash --norc -c \
+		'. "$1" && complete -p "$2"' bash "$share/completions/$name" "$name"
+	said "^complete .*-F _gdrcopy_[a-z]+ $name\$"
+done
+[ -f "$share/../zsh/site-functions/_gdrcopy" ] || fail "no completion for zsh"
+[ -f "$share/../gdrcopy/report.schema.json" ] || fail "no schema"
 [ "$(readlink "$bin/copybw")" = gdrcopy_copybw ] || fail "copybw is no link"

@@ -27,18 +27,27 @@ done
 # shellcheck disable=SC2086
 after TERM 143 $bw -l -w 10 -r 1000000000000 --csv
 sed '/^#/d' "$OUT/stdout" >"$OUT/csv"
-grep -q '^gdr_copy_to_mapping,1,0,10,.*,true$' "$OUT/csv" || fail "no complete row"
-grep -q '^gdr_copy_from_mapping,1,0,[0-9]*,.*,false$' "$OUT/csv" || fail "no partial row"
+grep -q '^0,gdr_copy_to_mapping,to,gdr_copy,1,0,1,,false,10,.*,true$' "$OUT/csv" || fail "no complete row"
+grep -q '^0,gdr_copy_from_mapping,from,gdr_copy,1,0,1,,false,[0-9]*,.*,false$' "$OUT/csv" || fail "no partial row"
 
 after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -w 1000000000000
 said '^gdr_copy_to_mapping .* 1 '
-said '^# interrupted: gdr_copy_to_mapping of 1 bytes after [0-9]+ of 100 samples$'
+said '^# interrupted: gdr_copy_to_mapping of 1 bytes after [0-9]+ of 1000000000000 calls$'
 said '^# INTERRUPTED'
 count '^gdr_copy_from_mapping' 0
 
 after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -c -w 1000000000000
 said '^cuMemcpy_H2D .* 1 '
 count '^gdr_copy' 0
+
+# Threads, and a run in which the calls are timed one by one.
+# shellcheck disable=SC2086
+after INT 130 $bw --threads 2 --bidirectional --min-time 600000
+said '^write BW: '
+said '^# INTERRUPTED'
+said '^closing gdrdrv$'
+after INT 130 "$TOOLS/gdrcopy_copylat" --soft --sizes 64 --per-call -w 10000000 --min-time 600000
+said '^# interrupted: gdr_copy_to_mapping of 64 bytes after [0-9]+ of 10000000 calls$'
 
 # A signal that the parent ignores, as nohup and shells do for jobs, stays ignored.
 # shellcheck disable=SC2016

@@ -73,8 +73,58 @@ complained 'do not fit'
 expect 1 "$bw" -s 64K --sizes 4,128K
 complained 'copy size 131072 do not fit the buffer of 65536 bytes'
 expect 1 "$bw" --sizes 4 -l
-complained 'excludes'
+complained 'exclude -l and -c'
 expect 1 "$bw" --sizes 4 -c 4
-complained 'excludes'
+complained 'exclude -l and -c'
 expect 1 "$TOOLS/gdrcopy_copylat" -s 64K --sizes 65537
 complained 'copy size 65537 does not fit the buffer of 65536 bytes'
+
+# What all benchmarks share.
+for t in copybw copylat; do
+	tool=${TOOLS:?}/gdrcopy_$t
+	for bad in x 0 x1 x0 xK 4KK -4K 'x 2'; do
+		expect 1 "$tool" --max 64K --step "$bad"
+		complained '^ERROR: option --step: '
+	done
+	expect 1 "$tool" --min 64K --max 4K
+	complained '^ERROR: --min 65536 is larger than the largest size, 4096$'
+	expect 1 "$tool" --sizes 4 --max 8
+	complained '^ERROR: --sizes excludes --min, --max and --step$'
+	expect 1 "$tool" --max 1M --step 1
+	complained 'more than 256 sizes'
+	for bad in '' '0,' ,0 0,,1 x GPU- GPU-xyz 00:zz 1.5 all,0; do
+		expect 1 "$tool" --device "$bad"
+		complained '^ERROR: option -d, --device: '
+	done
+	for bad in '' x -1 1e999 nan inf 0x10 10001; do
+		expect 1 "$tool" --tolerance "$bad"
+		complained '^ERROR: option --tolerance: '
+	done
+	for bad in plot plot.pdf svg .png.gz; do
+		expect 1 "$tool" --plot "$bad"
+		complained '^ERROR: option --plot: ".*" ends neither with .svg nor with .png$'
+	done
+	expect 1 "$tool" --per-call -w 10000001
+	complained '^ERROR: --per-call keeps the time of each call: at most 10000000 of a size'
+	expect 1 "$tool" --per-call --repeat 1000 -r 10001
+	complained '^ERROR: --per-call keeps'
+	expect 1 "$tool" --repeat 0
+	complained '^ERROR: option --repeat: '
+	expect 1 "$tool" --completion fish
+	complained '^ERROR: no completion for "fish"; bash and zsh have one$'
+	expect 1 "$tool" --output /nonexistent/report
+	complained '^ERROR: /nonexistent/report: No such file or directory$'
+	[ ! -s "$OUT/stdout" ] || fail "something was printed"
+done
+expect 1 "$TOOLS/gdrcopy_copylat" -C --per-call
+complained '^ERROR: -C and --per-call exclude each other'
+for other in --cumemcpy --per-call; do
+	expect 1 "$TOOLS/gdrcopy_copybw" --threads 2 $other
+	complained "^ERROR: $other excludes --threads and --bidirectional\$"
+	expect 1 "$TOOLS/gdrcopy_copybw" --bidirectional $other
+	complained "^ERROR: $other excludes --threads and --bidirectional\$"
+done
+for bad in 0 257 x; do
+	expect 1 "$TOOLS/gdrcopy_copybw" --threads $bad
+	complained '^ERROR: option --threads: '
+done

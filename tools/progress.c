@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The progress line on stderr. */
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define PERIOD_US 200e3
+
+static bool shown;
+static double began, last;
+
+void progress_begin(void)
+{
+	began = last = bench_now_us();
+}
+
+void progress_show(const char *label, uint64_t size, double done, double total)
+{
+	double now = bench_now_us(), left;
+
+	if (now - last < PERIOD_US || !isatty(STDERR_FILENO))
+		return;
+	last = now;
+	shown = true;
+	fprintf(stderr, "\r%s", label);
+	if (size)
+		fprintf(stderr, ", %llu bytes", (unsigned long long)size);
+	fprintf(stderr, ": %3.0f %%", 100 * done / total);
+	left = done > 0 ? (now - began) * (total - done) / done / 1e6 : 0;
+	if (left >= 1)
+		fprintf(stderr, ", %.0f s left", left);
+	fputs("\033[K", stderr);
+	fflush(stderr);
+}
+
+void progress_clear(void)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+	shown = false;
+}
