@@ -104,6 +104,10 @@ static const struct sc_kernel kernels[] = {
 	{ "softcuda_fill_u32", { 8, 4, 4 }, fill_u32 },
 	{ "softcuda_spin_until", { 8, 4 }, spin_until },
 	{ "litmus_ping_pong", { 8, 8, 8, 8, 8, 4, 4, 4 }, ping_pong },
+	{ "pplat_cpu_flag", { SC_PPLAT_ARGS }, sc_pplat_cpu },
+	{ "pplat_cpu_data", { SC_PPLAT_ARGS }, sc_pplat_cpu },
+	{ "pplat_gpu_flag", { SC_PPLAT_ARGS }, sc_pplat_gpu },
+	{ "pplat_gpu_data", { SC_PPLAT_ARGS }, sc_pplat_gpu },
 };
 
 const struct sc_kernel *sc_kernel_find(const char *name)

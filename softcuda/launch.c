@@ -265,3 +265,19 @@ CUresult cuLaunchKernel(CUfunction func, unsigned int grid_x, unsigned int grid_
 	}
 	return sc_op_submit(op, false);
 }
+
+/* As an H200: 2048 threads and 32 blocks a multiprocessor; registers do not count. */
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction func, int threads,
+						     size_t shared_bytes)
+{
+	int n;
+
+	SC_ENTER(SC_NEED_CONTEXT);
+	if (!blocks || threads < 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!function_kernel(func))
+		return CUDA_ERROR_INVALID_HANDLE;
+	n = threads > 1024 || shared_bytes > 49152 ? 0 : 2048 / ((threads + 31) / 32 * 32);
+	*blocks = n < 32 ? n : 32;
+	return CUDA_SUCCESS;
+}

@@ -309,4 +309,9 @@ const struct sc_kernel *sc_kernel_find(const char *name);
  */
 void *sc_kernel_at(struct sc_block *b, CUdeviceptr ptr, size_t size, bool write);
 
+/* pplat.c */
+#define SC_PPLAT_ARGS 72                /* bytes of struct pplat_args */
+void sc_pplat_cpu(struct sc_block *b, void *const *params);
+void sc_pplat_gpu(struct sc_block *b, void *const *params);
+
 #endif

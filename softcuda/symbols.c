@@ -77,6 +77,8 @@ static const struct symbol {
 	S(cuModuleGetFunction, 2000, cuModuleGetFunction),
 	S(cuModuleLoadData, 2000, cuModuleLoadData),
 	S(cuModuleUnload, 2000, cuModuleUnload),
+	S(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,
+	  cuOccupancyMaxActiveBlocksPerMultiprocessor),
 	S(cuPointerGetAttribute, 4000, cuPointerGetAttribute),
 	S(cuPointerGetAttributes, 7000, cuPointerGetAttributes),
 	S(cuPointerSetAttribute, 6000, cuPointerSetAttribute),

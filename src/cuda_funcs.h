@@ -95,5 +95,7 @@ CUresult cuLaunchKernel(CUfunction func, unsigned int grid_x, unsigned int grid_
 			unsigned int grid_z, unsigned int block_x, unsigned int block_y,
 			unsigned int block_z, unsigned int shared_bytes, CUstream stream,
 			void **params, void **extra);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction func, int threads,
+						     size_t shared_bytes);
 
 #endif

@@ -57,7 +57,8 @@
 	X(ModuleLoadData, cuModuleLoadData) \
 	X(ModuleGetFunction, cuModuleGetFunction) \
 	X(ModuleUnload, cuModuleUnload) \
-	X(LaunchKernel, cuLaunchKernel)
+	X(LaunchKernel, cuLaunchKernel) \
+	X(OccupancyMaxActiveBlocks, cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
 /* What tools can do without: NULL where the driver lacks it. */
 #define CU_OPTIONAL(X) \

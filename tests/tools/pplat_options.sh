@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# gdrcopy_pplat: help against its golden text and the manual page, what is refused,
+# signals, and the machine-readable forms.
+# shellcheck source=/dev/null
+. "${SRC:?}/check.sh"
+pplat=${TOOLS:?}/gdrcopy_pplat
+
+expect 0 "$pplat" --help
+silent
+diff -u "$SRC/pplat.help" "$OUT/stdout" || fail "--help differs from pplat.help"
+sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/pplat.help" >"$OUT/names"
+[ "$(wc -l <"$OUT/names")" -gt 20 ] || fail "no options in pplat.help"
+while read -r o; do
+	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_pplat.1.scd" || fail "the page lacks --$o"
+done <"$OUT/names"
+
+refused() {
+	pattern=$1
+	shift
+	expect 1 "$pplat" --soft "$@"
+	complained "$pattern"
+	count 'Round-trip' 0
+}
+
+refused '^ERROR: data size 6 is not a multiple of 4$' -s 6
+refused '^ERROR: data size 10 is not a multiple of 4$' --sizes 0,4,10
+refused '^ERROR: data size 6 is not a multiple of 4$' --min 4 --max 8 --step 2
+refused '^ERROR: -s excludes --sizes' -s 4 --sizes 8
+refused '^ERROR: --sizes excludes --min' --sizes 8 --min 4
+refused '^ERROR: option -s, --size: ' -s 2G
+for bad in 0 16385 x 1,0; do
+	refused '^ERROR: option -B, --blocks: ' -B $bad
+done
+for bad in 0 1025 -1; do
+	refused '^ERROR: option -T, --block-threads: ' -T $bad
+done
+for bad in 0 8388609 1x; do
+	refused '^ERROR: option -t, --iterations: ' -t $bad
+done
+refused '^ERROR: option -u, --timeout: ' -u -1
+refused '^ERROR: option -m, --mode: "2" is not one of 0, 1, both$' -m 2
+for o in -G -C -D; do
+	refused "^ERROR: option $o, --.*: \"GPUMEM\" is not one of gpumem, hostmem\$" $o GPUMEM
+done
+refused '^ERROR: option --verify-every: ' --verify-every 0
+
+# A signal: the kernel ends, partial results, everything released.
+after() {
+	signal=$1 status=$2
+	shift 2
+	expect "$status" timeout --preserve-status -k 20 -s "$signal" 1 "$pplat" --soft -t 8000000 "$@"
+	said '^# INTERRUPTED: these are partial results\.$'
+}
+after INT 130 -s 64 -B 2
+said '^Round-trip latency per iteration is \(min\)'
+said '^# not complete: cpu_produces with 64 bytes, [0-9]+ round trips$'
+said '^closing gdrdrv$'
+after TERM 143 -m 1
+said '^Round-trip latency per iteration is \(min\)'
+said '^# not complete: gpu_produces with 0 bytes, [0-9]+ round trips$'
+# Nothing that counts has been measured yet.
+after INT 130 --warmup 8000000 -m both
+count '^Round-trip' 0
+said '^closing gdrdrv$'
+
+# What --json printed is what the schema says.
+valid() {
+	python3 "$SRC/schema.py" "$SRC/../../docs/report.schema.json" "$OUT/stdout" \
+		>"$OUT/python" || fail "$(cat "$OUT/python")"
+}
+
+expect 130 timeout --preserve-status -k 20 -s INT 1 "$pplat" --soft --json -t 8000000
+valid
+grep -q '"interrupted": true' "$OUT/stdout" || fail "not marked as interrupted"
+expect 1 env SOFTCUDA_FAIL='cuLaunchKernel:2:701' "$pplat" --soft --json --sizes 0,64
+valid
+grep -q '"exit_status": 1' "$OUT/stdout" || fail "the document does not tell the exit status"
+
+for form in csv json; do
+	expect 0 "$pplat" --soft --$form -m both --sizes 0,64,4K -B 1,2 -t 50
+	silent
+	python3 "$SRC/pplat_formats.py" $form <"$OUT/stdout" >"$OUT/python" 2>&1 ||
+		fail "$(cat "$OUT/python")"
+done
+valid
+mv "$OUT/stdout" "$OUT/base.json"
+expect 0 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/base.json" \
+	--tolerance 10000
+# A median of nothing is worse with every tolerance.
+sed -E 's/("median_us": )[0-9.]+/\10.000001/' "$OUT/base.json" >"$OUT/none.json"
+expect 3 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/none.json"
+
+# A curve for each number of blocks.
+if command -v gnuplot >/dev/null; then
+	expect 0 "$pplat" --soft -m both --sizes 64,128 -B 1,2 -t 50 --plot "$OUT/pplat.svg"
+	for words in '1 block of 1024 threads' '2 blocks of 1024 threads' 'The CPU produces'; do
+		grep -q "$words" "$OUT/pplat.svg" || fail "the picture lacks: $words"
+	done
+fi
+exit 0
