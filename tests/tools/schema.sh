@@ -24,6 +24,7 @@ valid 0 copylat copylat --sizes 4,4K -w 10 -r 10 -c
 valid 0 copylat-calls copylat --sizes 4 -w 10 -r 10 --per-call --min-time 5
 valid 0 copytune copytune --sizes 64 --threads 0,1 -t 1
 valid 0 sanity sanity -t 'basic_*'
+valid 0 apiperf apiperf -s 64K -n 3
 export SOFTCUDA_DEVICES=2
 valid 0 gpus copybw --sizes 4 -w 10 -r 10 -d all
 unset SOFTCUDA_DEVICES
