@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memfds behind device memory.
+ * The files behind device memory, and how pages move between memfds.
  *
  * An exported descriptor must show its range at file offset 0, and a page lies
  * at one place of one file only.  So pages move: an object starts as one file,
@@ -43,36 +43,27 @@ struct sc_file *sc_file_adopt(int fd, uint64_t size)
 }
 
 /* A new file with one reference; NULL and errno. */
-struct sc_file *sc_file_new(const char *name, uint64_t size)
+struct sc_file *sc_file_new(int dev, const char *label, uint64_t size)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct sc_file *f = NULL;
+	int fd = sc_config()->source->create(dev, label, size);
+	struct sc_file *f;
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
-	if (!ftruncate(fd, (off_t)size))
-		f = sc_file_adopt(fd, size);
+	}
+	f = sc_file_adopt(fd, size);
 	if (!f)
-		close(fd);
+		sc_config()->source->discard(fd);
 	return f;
 }
 
 void sc_file_put(struct sc_file *f)
 {
 	if (f && !--f->refs) {
-		close(f->fd);
+		sc_config()->source->discard(f->fd);
 		free(f);
 	}
-}
-
-int sc_file_reopen(struct sc_file *f, int flags)
-{
-	char path[48];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
 void sc_file_cover(struct sc_file *f, uint64_t lo, uint64_t hi)
@@ -90,8 +81,11 @@ void sc_file_cover(struct sc_file *f, uint64_t lo, uint64_t hi)
 static bool held(struct sc_file *f)
 {
 	bool free_of_writers;
-	int fd = sc_file_reopen(f, O_RDONLY);
+	char path[48];
+	int fd;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return true;
 	/* A lease that is broken meanwhile sends a signal: one that is ignored by default. */
@@ -117,7 +111,7 @@ bool sc_file_movable(struct sc_object *o, const struct sc_extent *e, uint64_t st
 	struct sc_file *f = e->file;
 	uint64_t off = e->off + (start - e->start);
 
-	if (o->foreign || f->frozen)
+	if (o->foreign || f->frozen || !sc_config()->source->moves)
 		return false;
 	if (!overlap(off, off + len, f->lo, f->hi) &&
 	    !sc_ipc_opened(o, start, len))
@@ -232,10 +226,13 @@ int sc_file_move(struct sc_object *o, uint64_t start, uint64_t len, struct sc_fi
 
 /*
  * Give [start, start + len) fresh pages of zeros where somebody holds the old
- * ones: what was exported keeps what it had when the memory was freed.
+ * ones: what was exported keeps what it had when the memory was freed.  Not where
+ * pages cannot move.
  */
 int sc_file_detach(struct sc_object *o, uint64_t start, uint64_t len)
 {
+	if (!sc_config()->source->moves)
+		return 0;
 	for (uint64_t at = start, n; at < start + len; at += n) {
 		const struct sc_extent *e = sc_object_extent(o, at);
 		uint64_t end = e->start + e->len;
@@ -245,7 +242,7 @@ int sc_file_detach(struct sc_object *o, uint64_t start, uint64_t len)
 		n = (start + len < end ? start + len : end) - at;
 		if (sc_file_movable(o, e, at, n))
 			continue;
-		f = sc_file_new("softcuda", n);
+		f = sc_file_new(o->dev, "softcuda", n);
 		if (!f)
 			return -errno;
 		err = sc_object_set(o, at, n, f, 0);

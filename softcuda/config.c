@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "softcuda.h"
+
+/* A PCI domain that no machine has, so that nobody takes the device for a real one. */
+#define PCI_DOMAIN 0x5cda
 
 static struct sc_config config;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -33,7 +37,7 @@ static void reject(const char *name, const char *text, const char *want)
 
 static int env_int(const char *name, int min, int max, int fallback)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 	char *end;
 	long v;
 
@@ -48,10 +52,10 @@ static int env_int(const char *name, int min, int max, int fallback)
 	return (int)v;
 }
 
-static uint64_t env_size(const char *name, uint64_t fallback)
+static uint64_t env_size(const char *name, uint64_t unit, uint64_t fallback)
 {
 	static const char suffix[] = "KMGT";
-	const char *text = getenv(name), *s;
+	const char *text = secure_getenv(name), *s;
 	unsigned long long v;
 	unsigned int shift = 0;
 	char *end;
@@ -66,16 +70,17 @@ static uint64_t env_size(const char *name, uint64_t fallback)
 		end++;
 	}
 	if (errno || *end || *text == '-' || end == text || v > (1ULL << 47) >> shift ||
-	    (v << shift) < SC_BLOCK) {
-		reject(name, text, "a size of at least 2M, such as 512M or 4G");
+	    (v << shift) < unit) {
+		reject(name, text, unit == SC_BLOCK ? "a size of at least 2M, such as 512M or 4G" :
+						      "a size of at least 64K");
 		return fallback;
 	}
-	return (v << shift) / SC_BLOCK * SC_BLOCK;
+	return (v << shift) / unit * unit;
 }
 
 static void env_attrs(const char *name)
 {
-	const char *text = getenv(name), *p = text;
+	const char *text = secure_getenv(name), *p = text;
 
 	while (p && *p) {
 		struct sc_attr a;
@@ -91,18 +96,56 @@ static void env_attrs(const char *name)
 	}
 }
 
+/* Memory of a simulated GPU where there is one; elsewhere, or if told to, of this host. */
+static void choose_source(void)
+{
+	int wanted = env_int("SOFTCUDA_NVSIM", 0, 1, -1), n;
+
+	config.source = &sc_memfd_source;
+	config.devices = 1;
+	for (unsigned int i = 0; i < SC_MAX_DEVICES; i++) {
+		config.memory[i] = 1ULL << 30;
+		config.place[i] = (struct sc_place){ PCI_DOMAIN, i + 1, 0 };
+	}
+	if (!wanted)
+		return;
+	n = sc_nvsim_look(config.memory, config.place);
+	if (n > 0) {
+		config.source = &sc_nvsim_source;
+		config.devices = n;
+	} else if (wanted == 1 || (n != -ENOENT && n != -ENXIO && n != -ENODEV)) {
+		sc_complain("/dev/nvsim: %s; SOFTCUDA_NVSIM=0 does without", strerror(-n));
+		config.bad = true;
+	}
+}
+
 static void load(void)
 {
-	const char *name = getenv("SOFTCUDA_NAME");
+	const char *name = secure_getenv("SOFTCUDA_NAME");
+	uint64_t memory;
+	bool simulated;
 
-	config.devices = env_int("SOFTCUDA_DEVICES", 0, SC_MAX_DEVICES, 1);
-	config.memory = env_size("SOFTCUDA_MEMORY", 1ULL << 30);
+	if (getauxval(AT_SECURE)) {
+		sc_complain("not for programs with rights that their user lacks (set-uid, file "
+			    "capabilities)");
+		config.bad = true;
+	}
+	choose_source();
+	simulated = config.source == &sc_nvsim_source;
+	config.devices = env_int("SOFTCUDA_DEVICES", 0, simulated ? config.devices : SC_MAX_DEVICES,
+				 config.devices);
+	memory = env_size("SOFTCUDA_MEMORY", SC_BLOCK, 0);
+	for (unsigned int i = 0; memory && i < SC_MAX_DEVICES; i++)
+		config.memory[i] = memory;
+	config.extent = env_size("SOFTCUDA_NVSIM_EXTENT", 64 << 10, 0);
 	config.coherent = env_int("SOFTCUDA_COHERENT", 0, 1, 0);
 	config.version = env_int("SOFTCUDA_DRIVER_VERSION", 2000, INT_MAX, 13030);
 	env_attrs("SOFTCUDA_ATTRS");
 	snprintf(config.name, sizeof(config.name), "%s",
-		 name && *name ? name : "softcuda (host memory, no GPU)");
-	if (sc_fault_parse(getenv("SOFTCUDA_FAIL")))
+		 name && *name ? name :
+		 simulated     ? "softcuda (simulated GPU)" :
+				 "softcuda (host memory, no GPU)");
+	if (sc_fault_parse(secure_getenv("SOFTCUDA_FAIL")))
 		config.bad = true;
 }
 

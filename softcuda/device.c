@@ -7,9 +7,6 @@
 
 #include "softcuda.h"
 
-/* A PCI domain that no machine has, so that nobody takes the device for a real one. */
-#define PCI_DOMAIN 0x5cda
-
 static atomic_int owner;        /* pid in which cuInit succeeded; 0: none yet */
 
 bool sc_device_ready(void)
@@ -82,13 +79,15 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 
 CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
 {
-	char text[16];
+	const struct sc_place *p;
+	char text[40];
 	int n;
 
 	SC_ENTER(SC_NEED_INIT);
 	if (!sc_device_valid(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	n = snprintf(text, sizeof(text), "%04x:%02x:%02x.0", PCI_DOMAIN, dev + 1, 0);
+	p = &sc_config()->place[dev];
+	n = snprintf(text, sizeof(text), "%04x:%02x:%02x.0", p->domain, p->bus, p->slot);
 	if (!id || len <= n)
 		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(id, text, (size_t)n + 1);
@@ -117,7 +116,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sc_device_valid(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	*bytes = sc_config()->memory;
+	*bytes = sc_config()->memory[dev];
 	return CUDA_SUCCESS;
 }
 
@@ -137,9 +136,7 @@ static const struct sc_attr attributes[] = {
 	{ CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1 },
 	{ CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, CU_COMPUTEMODE_DEFAULT },
 	{ 31, 1 },              /* CONCURRENT_KERNELS */
-	{ CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0 },
 	{ CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1 },
-	{ CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, PCI_DOMAIN },
 	{ CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0 },
 	{ CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1 },
 	{ CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1 },
@@ -166,8 +163,12 @@ static int attribute(int attr, CUdevice dev)
 	const struct sc_config *c = sc_config();
 
 	switch (attr) {
+	case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+		return (int)c->place[dev].domain;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-		return dev + 1;
+		return (int)c->place[dev].bus;
+	case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+		return (int)c->place[dev].slot;
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
 		return c->coherent ? 10 : 9;
 	case 88:                /* PAGEABLE_MEMORY_ACCESS */

@@ -72,9 +72,9 @@ static int gather(const struct sc_piece *p, unsigned int n, struct sc_file *to, 
 
 int sc_export_open(struct sc_file *f, uint64_t lo, uint64_t hi)
 {
-	int fd = sc_file_reopen(f, O_RDWR);
+	int fd = sc_config()->source->reopen(f->fd);
 
-	if (fd == -EMFILE || fd == -ENFILE)
+	if (fd == -EMFILE || fd == -ENFILE || (fd < 0 && !sc_config()->source->moves))
 		return fd;
 	if (fd < 0) {
 		/* No /proc: whether this copy is still in use cannot be told. */
@@ -107,7 +107,8 @@ static struct sc_file *choose(const struct sc_piece *p, unsigned int n, uint64_t
 	return NULL;
 }
 
-static int export_pieces(const struct sc_piece *p, unsigned int n, int *fd)
+/* From files whose pages can move. */
+int sc_export_moving(const struct sc_piece *p, unsigned int n, int *fd)
 {
 	struct sc_file *f, *fresh = NULL;
 	uint64_t total = 0;
@@ -123,7 +124,7 @@ static int export_pieces(const struct sc_piece *p, unsigned int n, int *fd)
 		goto unlock;
 	}
 	if (!f) {
-		f = fresh = sc_file_new("softcuda", total);
+		f = fresh = sc_file_new(p->obj->dev, "softcuda", total);
 		if (!f) {
 			err = -errno;
 			goto unlock;
@@ -237,8 +238,10 @@ static CUresult export_range(CUdeviceptr ptr, size_t size, int *fd)
 		res = alloc_piece(ptr, size, &pieces, &n);
 	if (res)
 		return res;
-	err = export_pieces(pieces, n, fd);
+	err = sc_config()->source->export_pieces(pieces, n, fd);
 	free(pieces);
+	if (err == -EXDEV)
+		return CUDA_ERROR_NOT_SUPPORTED;
 	if (err == -ENODEV || err == -EBUSY) {
 		sc_complain("cannot export 0x%llx, %zu bytes: pages of it are still exported with "
 			    "another start, and there is no usable /dev/udmabuf to show them twice",

@@ -114,12 +114,17 @@ int softcuda_object_device(uint32_t client, uint32_t object)
 	return dev;
 }
 
+int softcuda_has_gpu(void)
+{
+	return sc_config()->source == &sc_nvsim_source;
+}
+
 int softcuda_fd_object(int export_fd, uint32_t *client, uint32_t *object)
 {
 	struct sc_object *o;
 
 	sc_mem_rdlock();
-	o = sc_device_ready() ? sc_object_by_inode(export_fd) : NULL;
+	o = sc_device_ready() ? sc_object_by_fd(export_fd) : NULL;
 	if (o) {
 		*client = sc_object_client();
 		*object = o->number;

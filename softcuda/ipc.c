@@ -4,11 +4,8 @@
  * of other processes of the same user opened through /proc.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "softcuda.h"
@@ -66,24 +63,6 @@ unlock:
 	return res;
 }
 
-/* The owner's file, opened for good; -ESTALE if it is another one by now. */
-static int open_piece(uint32_t pid, const struct sc_ipc_piece *p)
-{
-	char path[64];
-	struct stat st;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, p->fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || st.st_ino != p->ino) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
-}
-
 /* Memory lock held for writing: the peer's memory as an object of this process. */
 static struct sc_object *open_object(const uint32_t *words, const struct sc_ipc_found *found,
 				     int *err)
@@ -95,7 +74,7 @@ static struct sc_object *open_object(const uint32_t *words, const struct sc_ipc_
 	*err = -ENOMEM;
 	for (; ext && n < found->n; n++) {
 		const struct sc_ipc_piece *p = &found->pieces[n];
-		int fd = open_piece(words[2], p);
+		int fd = sc_config()->source->open_peer(words[2], p->fd, p->number);
 
 		if (fd < 0) {
 			*err = fd;
@@ -104,7 +83,7 @@ static struct sc_object *open_object(const uint32_t *words, const struct sc_ipc_
 		ext[n] = (struct sc_extent){ p->start - found->pieces[0].start, p->len,
 					     sc_file_adopt(fd, p->off + p->len), p->off };
 		if (!ext[n].file) {
-			close(fd);
+			sc_config()->source->discard(fd);
 			break;
 		}
 	}
@@ -135,15 +114,21 @@ static struct sc_alloc *open_alloc(const uint32_t *words, const struct sc_ipc_fo
 	a->id = sc_range_new_id();
 	a->opened = 1;
 	memcpy(a->peer, words, sizeof(a->peer));
-	a->off = words[7] & (SC_PAGE - 1);
+	a->off = words[7] & (sc_config()->source->page - 1);
 	a->size = words[4] | (size_t)words[5] << 32;
 	a->va_size = (a->obj->size + SC_BLOCK - 1) & ~(SC_BLOCK - 1);
 	a->va = sc_va_reserve(a->va_size, SC_BLOCK, 0);
 	if (!a->va)
 		goto put_object;
 	a->start = a->va + a->off;
-	if (!sc_range_add(a))
+	*err = sc_object_enter(a->obj, a->va, a->obj->size);
+	if (*err)
+		goto release_va;
+	*err = sc_range_add(a);
+	if (!*err)
 		return a;
+	sc_object_leave(a->obj, a->va);
+release_va:
 	sc_va_release(a->va, a->va_size);
 put_object:
 	sc_object_put(a->obj);

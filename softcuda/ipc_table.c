@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "softcuda.h"
@@ -27,7 +26,7 @@ struct record {
 	uint64_t opened;
 	uint64_t alloc_off, alloc_size; /* as the handle has them */
 	uint64_t start, len, off;       /* stretch in the object; its place in the file */
-	uint64_t ino;
+	uint64_t number;
 };
 
 static int table = -1;                  /* memory lock */
@@ -88,21 +87,21 @@ void sc_ipc_unlock(void)
 /* Whole pages of a, cut where the file changes; the number written. */
 static unsigned int list_alloc(const struct sc_alloc *a, struct record *out, unsigned int room)
 {
-	uint64_t lo = a->off & ~(SC_PAGE - 1),
-		 hi = (a->off + a->size + SC_PAGE - 1) & ~(SC_PAGE - 1);
+	uint64_t page = sc_config()->source->page, lo = a->off & ~(page - 1),
+		 hi = (a->off + a->size + page - 1) & ~(page - 1);
 	unsigned int n = 0;
-	struct stat st;
+	uint64_t number;
 
 	for (uint64_t at = lo, len; at < hi && n < room; at += len, n++) {
 		const struct sc_extent *e = sc_object_extent(a->obj, at);
 		uint64_t end = e->start + e->len;
 
 		len = (hi < end ? hi : end) - at;
-		if (fstat(e->file->fd, &st))
+		if (sc_config()->source->number(e->file->fd, &number))
 			break;
 		out[n] = (struct record){ sc_object_client(), a->obj->number, a->dev, e->file->fd,
 					  a->ipc_opened, a->off, a->size, at, len,
-					  e->off + (at - e->start), st.st_ino };
+					  e->off + (at - e->start), number };
 	}
 	return n;
 }
@@ -180,7 +179,7 @@ static int read_table(int fd, const uint32_t *words, struct sc_ipc_found *found)
 			return -ENOMEM;
 		found->pieces = p;
 		found->dev = r.dev;
-		p[found->n++] = (struct sc_ipc_piece){ r.fd, r.ino, r.start, r.len, r.off };
+		p[found->n++] = (struct sc_ipc_piece){ r.fd, r.number, r.start, r.len, r.off };
 	}
 	return found->n ? 0 : -ENOENT;
 }

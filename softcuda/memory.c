@@ -53,14 +53,20 @@ static struct sc_object *block_new(int dev)
 	if (!o)
 		return NULL;
 	o->va = sc_va_reserve(SC_BLOCK, SC_BLOCK, 0);
-	if (!o->va) {
-		sc_object_put(o);
-		return NULL;
-	}
+	if (!o->va)
+		goto put_object;
+	if (sc_object_enter(o, o->va, SC_BLOCK))
+		goto release_va;
 	while (*p)
 		p = &(*p)->next_block;
 	*p = o;
 	return o;
+
+release_va:
+	sc_va_release(o->va, SC_BLOCK);
+put_object:
+	sc_object_put(o);
+	return NULL;
 }
 
 static void block_drop(struct sc_object *o)
@@ -70,6 +76,7 @@ static void block_drop(struct sc_object *o)
 	while (*p != o)
 		p = &(*p)->next_block;
 	*p = o->next_block;
+	sc_object_leave(o, o->va);
 	sc_va_release(o->va, SC_BLOCK);
 	sc_object_put(o);
 }
@@ -105,13 +112,19 @@ static int place_large(struct sc_alloc *a)
 	if (!a->obj)
 		return -ENOMEM;
 	a->va = sc_va_reserve(size, SC_BLOCK, 0);
-	if (!a->va) {
-		sc_object_put(a->obj);
-		return -ENOMEM;
-	}
+	if (!a->va)
+		goto put_object;
+	if (sc_object_enter(a->obj, a->va, size))
+		goto release_va;
 	a->va_size = size;
 	a->start = a->va;
 	return 0;
+
+release_va:
+	sc_va_release(a->va, size);
+put_object:
+	sc_object_put(a->obj);
+	return -ENOMEM;
 }
 
 static bool page_used(const struct sc_object *o, uint64_t page)
@@ -151,8 +164,10 @@ static void unplace(struct sc_alloc *a)
 		else
 			release_pages(o, a->off, a->off + a->size);
 	} else {
-		if (a->va)
+		if (a->va) {
+			sc_object_leave(o, a->va);
 			sc_va_release(a->va, a->va_size);
+		}
 		sc_object_put(o);
 	}
 }
@@ -308,13 +323,19 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
+	uint64_t left, available;
+	int dev;
+
 	SC_ENTER(SC_NEED_CONTEXT);
 	if (!free_bytes || !total)
 		return CUDA_ERROR_INVALID_VALUE;
+	dev = sc_context_device();
 	sc_mem_rdlock();
-	*total = sc_config()->memory;
-	*free_bytes = sc_config()->memory - sc_object_charged(sc_context_device());
+	left = sc_config()->memory[dev] - sc_object_charged(dev);
 	sc_mem_unlock();
+	available = sc_config()->source->available(dev);
+	*total = sc_config()->memory[dev];
+	*free_bytes = left < available ? left : available;
 	return CUDA_SUCCESS;
 }
 

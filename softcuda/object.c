@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "softcuda.h"
@@ -155,14 +154,14 @@ free_object:
 	return NULL;
 }
 
-/* One reference; NULL: out of memory.  VMM objects say in their file's name what they are. */
+/* One reference; NULL: out of memory.  VMM objects say in their file's label what they are. */
 struct sc_object *sc_object_new(int dev, uint64_t size, bool vmm, const CUmemAllocationProp *prop)
 {
 	struct sc_extent e = { 0, size, NULL, 0 };
 	char name[128];
 	struct sc_object *o;
 
-	if (size > sc_config()->memory - charged[dev])
+	if (size > sc_config()->memory[dev] - charged[dev])
 		return NULL;
 	if (vmm)
 		snprintf(name, sizeof(name), "softcuda-vmm:%d:%llx:%u:%u", dev,
@@ -170,7 +169,7 @@ struct sc_object *sc_object_new(int dev, uint64_t size, bool vmm, const CUmemAll
 			 prop->allocFlags.gpuDirectRDMACapable);
 	else
 		snprintf(name, sizeof(name), "softcuda");
-	e.file = sc_file_new(name, size);
+	e.file = sc_file_new(dev, name, size);
 	if (!e.file)
 		return NULL;
 	e.file->base = true;
@@ -222,17 +221,28 @@ struct sc_object *sc_object_by_handle(CUmemGenericAllocationHandle handle)
 	return o && o->handles ? o : NULL;
 }
 
-struct sc_object *sc_object_by_inode(int fd)
+struct sc_object *sc_object_by_fd(int fd)
 {
-	struct stat want, have;
+	const struct sc_source *source = sc_config()->source;
+	uint64_t want, have;
 
-	if (fstat(fd, &want))
+	if (source->number(fd, &want))
 		return NULL;
 	for (struct sc_object *o = objects; o; o = o->next)
-		if (o->vmm && !fstat(o->base->fd, &have) && have.st_ino == want.st_ino &&
-		    have.st_dev == want.st_dev)
+		if (o->vmm && !source->number(o->base->fd, &have) && have == want)
 			return o;
 	return NULL;
+}
+
+/* Memory that has addresses lies in one file, unless the source does not care for them. */
+int sc_object_enter(struct sc_object *o, CUdeviceptr va, uint64_t len)
+{
+	return sc_config()->source->enter(o->ext->file->fd, o->ext->off, len, va);
+}
+
+void sc_object_leave(struct sc_object *o, CUdeviceptr va)
+{
+	sc_config()->source->leave(o->ext->file->fd, va);
 }
 
 void sc_object_get(struct sc_object *o)

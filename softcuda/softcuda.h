@@ -11,9 +11,13 @@
  *   SOFTCUDA_DRIVER_VERSION  what cuDriverGetVersion says (13030)
  *   SOFTCUDA_NAME            device name
  *   SOFTCUDA_ATTRS           device attributes to replace: "116=0,20=3"
+ *   SOFTCUDA_NVSIM           1: memory is a simulated GPU's, of /dev/nvsim; 0: never; unset: where
+ *                            there is one.  Devices and memory are then what it has, if not set
+ *   SOFTCUDA_NVSIM_EXTENT    bytes that are physically contiguous there, 64K for example (0: all)
  *   SOFTCUDA_FAIL            failures to inject: "cuMemAlloc:3:2,cuInit:*:999" makes
  *                            call 3 of cuMemAlloc, and all of cuInit, fail with that CUresult
- * A value that cannot be parsed is named on stderr and cuInit fails.
+ * A value that cannot be parsed is named on stderr and cuInit fails.  In a set-uid
+ * program none is looked at, and cuInit fails.
  *
  * LOCK ORDER: context lock -> stream lock or memory lock, which never nest in
  * each other -> fault lock.
@@ -52,9 +56,16 @@ struct sc_attr {
 	int value;
 };
 
+struct sc_place {
+	unsigned int domain, bus, slot;
+};
+
 struct sc_config {
+	const struct sc_source *source;
 	int devices;
-	uint64_t memory;                /* bytes a device, whole blocks */
+	uint64_t memory[SC_MAX_DEVICES]; /* bytes, whole blocks */
+	uint64_t extent;                /* nvsim: physically contiguous bytes; 0: all */
+	struct sc_place place[SC_MAX_DEVICES];
 	bool coherent;
 	int version;
 	char name[256];
@@ -94,7 +105,36 @@ int sc_fault_parse(const char *spec);
 bool sc_symbol_known(const char *base);
 size_t sc_symbol_base(const char *name);        /* length of name without _v2 */
 
-/* backing.c: a memfd, shared by the extents that lie in it; all under the memory lock. */
+/*
+ * Where device memory comes from: memfds, or a simulated GPU.  A source deals in
+ * descriptors that show a file's bytes to mmap.  Functions return 0, or a
+ * descriptor, or -errno.
+ */
+struct sc_piece;
+struct sc_source {
+	uint64_t page;                  /* what other processes are given is whole pages */
+	bool moves;                     /* pages may change files */
+	uint64_t (*available)(int dev); /* bytes that others leave, as far as known */
+	int (*create)(int dev, const char *label, uint64_t size);
+	void (*discard)(int fd);        /* with the memory, where nobody else has it */
+	int (*reopen)(int fd);          /* another descriptor of the file, to be given away */
+	/* The file that another process calls so; -ESTALE if that is another one by now. */
+	int (*open_peer)(uint32_t pid, int fd, uint64_t number);
+	int (*label)(int fd, char *label, size_t size);
+	/* The same for all descriptors of a file, in all processes. */
+	int (*number)(int fd, uint64_t *number);
+	/* Bytes of the file get a device address, and lose it again. */
+	int (*enter)(int fd, uint64_t off, uint64_t len, CUdeviceptr va);
+	void (*leave)(int fd, CUdeviceptr va);
+	/* One descriptor that shows the pieces; -EXDEV where they cannot be shown as one. */
+	int (*export_pieces)(const struct sc_piece *p, unsigned int n, int *fd);
+};
+extern const struct sc_source sc_memfd_source, sc_nvsim_source;
+
+/* nvsim.c: how many simulated GPUs there are, what memory they have, and where; or -errno. */
+int sc_nvsim_look(uint64_t *memory, struct sc_place *place);
+
+/* backing.c: a file of the source, shared by the extents that lie in it; memory lock. */
 struct sc_file {
 	int fd;
 	unsigned int refs;              /* extents, and objects whose base it is */
@@ -191,20 +231,22 @@ struct sc_object *sc_object_foreign(int dev, const struct sc_extent *ext, unsign
 struct sc_object *sc_object_find(uint32_t number);
 CUmemGenericAllocationHandle sc_object_handle(const struct sc_object *o);
 struct sc_object *sc_object_by_handle(CUmemGenericAllocationHandle handle);
-struct sc_object *sc_object_by_inode(int fd);
+struct sc_object *sc_object_by_fd(int fd);
 void sc_object_get(struct sc_object *o);
 void sc_object_put(struct sc_object *o);
 int sc_object_set(struct sc_object *o, uint64_t start, uint64_t len, struct sc_file *file,
 		  uint64_t off);
 const struct sc_extent *sc_object_extent(const struct sc_object *o, uint64_t off);
+/* Give bytes of the object, from its beginning, a device address; and take it away. */
+int sc_object_enter(struct sc_object *o, CUdeviceptr va, uint64_t len);
+void sc_object_leave(struct sc_object *o, CUdeviceptr va);
 uint64_t sc_object_charged(int dev);    /* bytes in use; read lock is enough */
 uint32_t sc_object_client(void);
 
 /* backing.c */
-struct sc_file *sc_file_new(const char *name, uint64_t size);
+struct sc_file *sc_file_new(int dev, const char *label, uint64_t size);
 struct sc_file *sc_file_adopt(int fd, uint64_t size);
 void sc_file_put(struct sc_file *f);
-int sc_file_reopen(struct sc_file *f, int flags);
 void sc_file_cover(struct sc_file *f, uint64_t lo, uint64_t hi);
 bool sc_file_movable(struct sc_object *o, const struct sc_extent *e, uint64_t start, uint64_t len);
 int sc_file_move(struct sc_object *o, uint64_t start, uint64_t len, struct sc_file *to,
@@ -217,6 +259,7 @@ struct sc_piece {
 	uint64_t off, len;
 };
 int sc_export_object(struct sc_object *o, int *fd);     /* whole, from its base file */
+int sc_export_moving(const struct sc_piece *p, unsigned int n, int *fd);
 /* A view of part of a file for this process to map; the caller puts it with close. */
 int sc_export_open(struct sc_file *f, uint64_t lo, uint64_t hi);
 
@@ -237,7 +280,7 @@ void sc_host_free(struct sc_alloc *a);
  */
 struct sc_ipc_piece {
 	int fd;                         /* number in the owner */
-	uint64_t ino;
+	uint64_t number;                /* sc_source.number */
 	uint64_t start, len;            /* within the object */
 	uint64_t off;                   /* within the file */
 };

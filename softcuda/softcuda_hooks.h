@@ -42,6 +42,9 @@ int softcuda_object_device(uint32_t client, uint32_t object);
 /* The object behind a descriptor of cuMemExportToShareableHandle. */
 int softcuda_fd_object(int export_fd, uint32_t *client, uint32_t *object);
 
+/* 1: device memory is that of a simulated GPU, which gdrdrv can pin; 0: host memory. */
+int softcuda_has_gpu(void);
+
 /* Replace the failures to inject; syntax of SOFTCUDA_FAIL, NULL or "" for none. */
 int softcuda_set_faults(const char *spec);
 

@@ -156,8 +156,10 @@ static CUresult map(CUdeviceptr ptr, size_t size, struct sc_object *o)
 	maps = realloc(a->maps, (a->nmaps + 1) * sizeof(*maps));
 	if (!maps)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memmove(&maps[i + 1], &maps[i], (a->nmaps - i) * sizeof(*maps));
 	a->maps = maps;
+	if (sc_object_enter(o, ptr, size))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memmove(&maps[i + 1], &maps[i], (a->nmaps - i) * sizeof(*maps));
 	a->nmaps++;
 	maps[i] = (struct sc_map){ .start = ptr, .size = size, .obj = o };
 	sc_object_get(o);
@@ -211,8 +213,10 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 	sc_mem_wrlock();
 	a = whole_maps(ptr, size, &first, &n);
 	if (a) {
-		for (unsigned int i = first; i < first + n; i++)
+		for (unsigned int i = first; i < first + n; i++) {
+			sc_object_leave(a->maps[i].obj, a->maps[i].start);
 			sc_object_put(a->maps[i].obj);
+		}
 		a->nmaps -= n;
 		memmove(&a->maps[first], &a->maps[first + n],
 			(a->nmaps - first) * sizeof(*a->maps));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * VMM memory as POSIX descriptors, in this process and others.  The descriptor
- * is the object's first file, whose name says what the memory is.
+ * is the object's first file, whose label says what the memory is.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,21 +41,19 @@ unlock:
 	return res;
 }
 
-/* Open the memory behind fd anew, and read from its name what it is. */
+/* Open the memory behind fd anew, and read from its label what it is. */
 static int open_shared(int fd, uint64_t *size, CUmemAllocationProp *prop)
 {
-	char path[48], name[160];
-	unsigned long long bytes;
 	unsigned int types, rdma;
-	ssize_t n;
+	unsigned long long bytes;
+	char label[128];
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = readlink(path, name, sizeof(name) - 1);
-	if (n < 0)
-		return -errno;
-	name[n] = '\0';
+	err = sc_config()->source->label(fd, label, sizeof(label));
+	if (err)
+		return err;
 	memset(prop, 0, sizeof(*prop));
-	if (sscanf(name, "/memfd:softcuda-vmm:%d:%llx:%u:%u", &prop->location.id, &bytes, &types,
+	if (sscanf(label, "softcuda-vmm:%d:%llx:%u:%u", &prop->location.id, &bytes, &types,
 		   &rdma) != 4)
 		return -EINVAL;
 	prop->type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -66,8 +63,7 @@ static int open_shared(int fd, uint64_t *size, CUmemAllocationProp *prop)
 	if (!sc_device_valid(prop->location.id))
 		return -ENODEV;
 	*size = bytes;
-	n = open(path, O_RDWR | O_CLOEXEC);
-	return n < 0 ? -errno : (int)n;
+	return sc_config()->source->reopen(fd);
 }
 
 /* Memory lock held for writing: the memory of another process. */
@@ -84,7 +80,7 @@ static CUresult import_foreign(int os_fd, struct sc_object **out)
 		return CUDA_ERROR_INVALID_VALUE;
 	e.file = sc_file_adopt(fd, e.len);
 	if (!e.file) {
-		close(fd);
+		sc_config()->source->discard(fd);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	o = sc_object_foreign(prop.location.id, &e, 1);
@@ -107,7 +103,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 	if (!handle || fd < 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
 	sc_mem_wrlock();
-	o = sc_object_by_inode(fd);
+	o = sc_object_by_fd(fd);
 	if (o)
 		sc_object_get(o);
 	else

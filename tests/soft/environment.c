@@ -98,6 +98,19 @@ static int replaced(void)
 		 attribute(124) == 1);
 }
 
+static int host_memory(void)
+{
+	return !(!cuInit(0) && (softcuda_has_gpu() == 0 || !access("/dev/nvsim", F_OK)));
+}
+
+/* Asked for by name, it has to be there. */
+static int needs_nvsim(void)
+{
+	if (!access("/dev/nvsim", F_OK))
+		return !(!cuInit(0) && softcuda_has_gpu() == 1);
+	return cuInit(0) != CUDA_ERROR_INVALID_VALUE;
+}
+
 static int faulty(void)
 {
 	int n;
@@ -129,6 +142,11 @@ static void variables(void **state)
 		{ "SOFTCUDA_ATTRS", "116=0,20=3,4242=5", replaced },
 		{ "SOFTCUDA_ATTRS", "116", refused },
 		{ "SOFTCUDA_ATTRS", "116=0;20=3", refused },
+		{ "SOFTCUDA_NVSIM", "0", host_memory },
+		{ "SOFTCUDA_NVSIM", "1", needs_nvsim },
+		{ "SOFTCUDA_NVSIM", "2", refused },
+		{ "SOFTCUDA_NVSIM_EXTENT", "64K", host_memory },
+		{ "SOFTCUDA_NVSIM_EXTENT", "4K", refused },
 		{ "SOFTCUDA_FAIL", "cuInit:1:2,cuDeviceGetCount:*:999", faulty },
 		{ "SOFTCUDA_FAIL", "nonsense", refused },
 	};

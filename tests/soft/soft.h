@@ -79,6 +79,12 @@ static inline void *window(CUdeviceptr ptr, size_t size)
 	return p;
 }
 
+/* Pages show in one descriptor at a time; not with udmabuf, nor on a simulated GPU. */
+static inline int shown_once(void)
+{
+	return access("/dev/udmabuf", R_OK | W_OK) && !softcuda_has_gpu();
+}
+
 static inline uint32_t peek(CUdeviceptr ptr)
 {
 	uint32_t v = 0;

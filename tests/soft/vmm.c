@@ -218,7 +218,8 @@ static void export_after_partial_pin(void **state)
 	int fd;
 
 	w[0] = 3;
-	expect(cuMemExportToShareableHandle(&fd, v.handle, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
+	if (!softcuda_has_gpu())
+		expect(cuMemExportToShareableHandle(&fd, v.handle, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
 	munmap(w, 64 * KIB);
 	ok(cuMemExportToShareableHandle(&fd, v.handle, 1, 0));
 	all = mmap(NULL, 2 * BLOCK, PROT_READ, MAP_SHARED, fd, 0);
@@ -350,7 +351,7 @@ static void import_in_another_process(void **state)
 	close(fd);
 	assert_int_equal(read(sockets[0], &c, 1), 1);
 	assert_int_equal(peek(v.ptr), 56);
-	if (access("/dev/udmabuf", R_OK | W_OK))
+	if (shown_once())
 		expect(export_range(v.ptr + BLOCK, PAGE, &fd), CUDA_ERROR_NOT_SUPPORTED);
 	poke(v.ptr + BLOCK, 57);
 	vmm_free(&v);
