@@ -51,8 +51,8 @@ const char *gdr_context_report(void)
 /* The name of the one backend the environment allows, or NULL for all. */
 static const char *forced_backend(void)
 {
-	const char *dmabuf = getenv("GDRCOPY_USE_DMABUF_MMAP");
-	const char *name = getenv("GDRCOPY_BACKEND");
+	const char *dmabuf = secure_getenv("GDRCOPY_USE_DMABUF_MMAP");
+	const char *name = secure_getenv("GDRCOPY_BACKEND");
 
 	if (name && *name)
 		return name;

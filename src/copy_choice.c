@@ -88,7 +88,7 @@ static const struct gdr_copy_kernel *pick(enum gdr_copy_dir dir, const char *lis
 
 static void init_once(void)
 {
-	const char *list = getenv("GDRCOPY_COPY");
+	const char *list = secure_getenv("GDRCOPY_COPY");
 
 	if (list && !list[strspn(list, ", ")])
 		list = NULL;

@@ -20,9 +20,9 @@ static int threshold;                   /* lowest level that is printed */
 
 static void read_env(void)
 {
-	const char *level = getenv("GDRCOPY_LOG_LEVEL");
+	const char *level = secure_getenv("GDRCOPY_LOG_LEVEL");
 
-	if (!getenv("GDRCOPY_ENABLE_LOGGING"))
+	if (!secure_getenv("GDRCOPY_ENABLE_LOGGING"))
 		threshold = GDR_LOG_ERROR + 1;
 	else
 		threshold = level ? (int)strtol(level, NULL, 10) : GDR_LOG_ERROR;
