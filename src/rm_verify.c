@@ -23,6 +23,8 @@
 #define BIG             (4u << 20)      /* an object of its own */
 #define SMALL           1024u           /* shares an object with others */
 #define SPOTS           3
+#define SAMPLES_MIN     3               /* one big, two small */
+#define SAMPLES_MAX     8
 
 /* RM client handles of user space: open-gpu-kernel-modules, all since 515. */
 #define IS_CLIENT(word) (((word) & 0xfff00000u) == 0xc1d00000u)
@@ -231,16 +233,35 @@ static int make_sample(const struct gdr_cuda *cu, CUstream stream, size_t size, 
 	return 0;
 }
 
+/*
+ * Samples until one begins inside a GPU page, which no object does: if all lay at
+ * the start of their objects, any word that is 0 could pass for the offset.
+ */
+static int make_samples(const struct gdr_cuda *cu, CUstream stream, struct scratch *s, int *made)
+{
+	bool inside = false;
+	int ret;
+
+	while (*made < SAMPLES_MIN || !inside) {
+		if (*made == SAMPLES_MAX)
+			return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: CUDA placed all scratch "
+				"memory at the start of GPU pages, where its IPC handles do not "
+				"show which word is the offset; use VMM memory, or try again");
+		ret = make_sample(cu, stream, *made ? SMALL : BIG, &s[*made]);
+		if (ret < 0)
+			return ret;
+		inside |= (s[*made].ptr & GPU_PAGE_OFFSET) != 0;
+		++*made;
+	}
+	return 0;
+}
+
 static int calibrate(struct gdr_rm_gpu *gpu, CUstream stream)
 {
-	static const size_t sizes[] = { BIG, SMALL, SMALL };
-	struct scratch s[3];
-	int made = 0, ret = 0;
+	struct scratch s[SAMPLES_MAX];
+	int made = 0;
+	int ret = make_samples(gpu->cu, stream, s, &made);
 
-	while (ret == 0 && made < 3) {
-		ret = make_sample(gpu->cu, stream, sizes[made], &s[made]);
-		made += ret == 0;
-	}
 	if (ret == 0)
 		ret = find_layout(gpu, s, made);
 	while (made)
