@@ -182,9 +182,12 @@ static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
 		if (at == end)
 			return 0;
 		res = cu->MemRetainAllocationHandle(&handle, (void *)(uintptr_t)at);
-		if (res != CUDA_SUCCESS)
+		if (res == CUDA_ERROR_INVALID_VALUE)
 			return gdr_log_fail(EINVAL, "gdr_pin_buffer: nothing is mapped at 0x%llx, "
 					    "inside the range to pin", (unsigned long long)at);
+		if (res != CUDA_SUCCESS)
+			return gdr_cuda_fail(cu, res, "cuMemRetainAllocationHandle",
+					     "for memory inside the range to pin");
 		ret = ask(cu, at, &a);
 		if (ret == 0 && a.dev != r->gpu->dev)
 			ret = gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the range lies on devices %d "
