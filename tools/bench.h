@@ -71,7 +71,7 @@ int bench_run(const struct bench_plan *plan, struct bench_result *out);
 void bench_free(struct bench_result *r);
 
 /*
- * From now on SIGINT and SIGTERM end measurements; another one at least a
+ * From now on SIGINT, SIGTERM and SIGHUP end measurements; another one at least a
  * second later ends the program.
  */
 void bench_catch_signals(void);

@@ -158,6 +158,7 @@ void copybw_report(struct copybw *bw, const struct copybw_row *row)
 		FIELD_REAL("median_mb_per_s", row->median),
 		FIELD_REAL("worst_mb_per_s", row->worst),
 		FIELD_REAL("spread_percent", row->spread_percent),
+		TOOL_STATS_FIELDS(row->stats),
 		FIELD_BOOL("complete", row->complete),
 	};
 
@@ -172,8 +173,9 @@ static void print_result(struct copybw *bw, const struct copies_test *t, const c
 		.test = t, .iterations = b->iterations, .elapsed_us = b->elapsed_us,
 		.mb_per_s = n * (double)b->iterations / b->elapsed_us, .complete = b->complete,
 		.best = n / b->stats.min, .median = n / b->stats.median, .worst = n / b->stats.max,
-		.spread_percent = b->spread_percent,
+		.spread_percent = b->spread_percent, .stats = b->stats,
 	};
+	const struct bench_stats *s = &b->stats;
 	char rate[32], rate_gib[32], partial[80] = "", spread[48] = "";
 
 	copybw_format_rate(rate, sizeof(rate), row.mb_per_s);
@@ -185,6 +187,10 @@ static void print_result(struct copybw *bw, const struct copies_test *t, const c
 		snprintf(spread, sizeof(spread), " rounds apart by %.1f %%", b->spread_percent);
 	report_line(&bw->tool.report, "%s BW: %sMB/s (%s GiB/s)%s%s", token, rate, rate_gib, spread,
 		    partial);
+	if (args.tool.per_call)
+		report_line(&bw->tool.report, "  us a call: P0 %.4g, P50 %.4g, P90 %.4g, P99 %.4g, "
+			    "P99.9 %.4g, max %.4g", s->min, s->median, s->p90, s->p99, s->p999,
+			    s->max);
 	copybw_report(bw, &row);
 	crossover_add(&bw->crossover[t->direction], t->way, bw->copies.n,
 		      b->elapsed_us / (double)b->iterations);

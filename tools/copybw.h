@@ -34,6 +34,7 @@ struct copybw_row {
 	bool bidirectional;
 	double best, median, worst;     /* MB/s */
 	double spread_percent;
+	struct bench_stats stats;       /* of the times of calls, or of buckets' means */
 };
 
 void copybw_report(struct copybw *bw, const struct copybw_row *row);

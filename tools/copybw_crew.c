@@ -200,6 +200,9 @@ static double print_direction(struct crew *crew, int dir, bool complete, bool bo
 	struct copybw_row all = {
 		.test = &copies_gdr[dir], .complete = complete, .bidirectional = both,
 		.median = NAN, .best = NAN, .worst = NAN, .spread_percent = NAN,
+		/* Nothing that a thread does is timed by itself. */
+		.stats = { .min = NAN, .median = NAN, .p90 = NAN, .p99 = NAN, .p999 = NAN,
+			   .max = NAN, .mean = NAN, .ci95 = NAN, .stddev = NAN },
 	}, one;
 	const struct report *r = &crew->bw->tool.report;
 	char text[32], gib[32], name[16];

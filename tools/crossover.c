@@ -102,7 +102,8 @@ static void print_line(const struct crossover *c, const struct report *r, size_t
 		at += (size_t)print_figure(line + at, sizeof(line) - at, c->size[i],
 					   c->us[i][columns[k]], rates);
 	if (gdr > 0 && cuda > 0)
-		snprintf(line + at, sizeof(line) - at, " %10.3g", cuda / gdr);
+		snprintf(line + at, sizeof(line) - at, cuda / gdr < 100 ? " %10.3g" : " %10.0f",
+			 cuda / gdr);
 	report_line(r, "%12llu%s", (unsigned long long)c->size[i], line);
 }
 

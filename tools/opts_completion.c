@@ -9,7 +9,8 @@
 /* What an argument is completed to, by what the help calls it. */
 static bool takes_file(const struct opt *o)
 {
-	return o->kind == OPT_STRING && o->arg && !strncmp(o->arg, "FILE", 4);
+	return o->kind == OPT_STRING && o->arg &&
+	       (!strncmp(o->arg, "FILE", 4) || !strcmp(o->arg, "DIR"));
 }
 
 static void print_words(const struct opt *o, const char *between)
@@ -79,6 +80,9 @@ static void print_bash(const struct opts_program *p, const char *command)
 	       "{\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n\n"
 	       "\tCOMPREPLY=()\n"
+	       "\t# --option=value comes in three words.\n"
+	       "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	       "\t[ \"$cur\" = = ] && cur=\n"
 	       "\tcase $prev in\n", p->name, p->name);
 	print_bash_arms(p);
 	print_bash_others(p);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,8 +37,27 @@ static bool on_path(const char *program)
 	return false;
 }
 
+/* Why the picture could not be written; 0 if it can. */
+static int writable(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[4096] = ".";
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	if (access(path, F_OK) == 0)
+		return access(path, W_OK) ? errno : 0;
+	if (slash && (size_t)snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path + 1), path) >=
+		     sizeof(dir))
+		return ENAMETOOLONG;
+	return access(dir, W_OK | X_OK) ? errno : 0;
+}
+
 int plot_check(const char *path)
 {
+	int err;
+
 	if (!format_of(path)) {
 		fprintf(stderr, "ERROR: option --plot: \"%s\" ends neither with .svg nor with "
 			".png\n", path);
@@ -47,6 +67,11 @@ int plot_check(const char *path)
 		fprintf(stderr, "ERROR: option --plot: gnuplot is not installed; without it --csv "
 			"writes what could be drawn\n");
 		return -ENOENT;
+	}
+	err = writable(path);
+	if (err) {
+		fprintf(stderr, "ERROR: option --plot: %s: %s\n", path, strerror(err));
+		return -err;
 	}
 	return 0;
 }
@@ -198,6 +223,8 @@ static int draw(struct plot *p, const char *path, const char *caption)
 	int status = -1;
 	pid_t pid = 0;
 
+	/* In a locale without UTF-8 it complains about its own degree sign. */
+	setenv("LC_ALL", "C.UTF-8", 1);
 	if (start_gnuplot(&p->out, &pid) == 0) {
 		if (p->out) {
 			plot_script(p, format_of(path), path, caption);
@@ -214,6 +241,8 @@ int plot_write(const char *path, const struct results *what, const char *caption
 	       const struct report *r)
 {
 	struct plot p = { .what = what, .r = r };
+	struct stat st;
+	int fd, err;
 
 	if (!survey(&p)) {
 		fprintf(stderr, "ERROR: option --plot: there is nothing to draw\n");
@@ -221,10 +250,17 @@ int plot_write(const char *path, const struct results *what, const char *caption
 	}
 	if (p.series.n == PLOT_SERIES)
 		fprintf(stderr, "NOTE: %s shows %d curves at most\n", path, PLOT_SERIES);
-	/* What is there after that is new. */
-	unlink(path);
-	if (draw(&p, path, caption) == 0 && access(path, R_OK) == 0)
+	/* What is in it after that is new. */
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		err = errno;
+		fprintf(stderr, "ERROR: option --plot: %s: %s\n", path, strerror(err));
+		return -err;
+	}
+	close(fd);
+	if (draw(&p, path, caption) == 0 && stat(path, &st) == 0 && st.st_size)
 		return 0;
+	unlink(path);
 	fprintf(stderr, "ERROR: option --plot: gnuplot did not draw %s\n", path);
 	return -EIO;
 }

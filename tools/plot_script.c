@@ -95,22 +95,30 @@ static void print_x_axis(const struct plot *p)
 		print_byte_labels(p);
 }
 
-/* Whole decades around the points, or from 0 on. */
-static void print_y_axis(const struct plot *p, bool linear, const struct plot_point *point,
-			 size_t n)
+/*
+ * Whole decades around the points, or from 0 on.  Panels whose axes are called the same
+ * have the same decades, so that they can be compared at a glance.
+ */
+static void print_y_axis(struct plot *p, size_t k, struct plot_point *point)
 {
+	const struct results_panel *panel = p->what->panel;
 	double low = INFINITY, high = 0;
-	size_t i;
+	size_t other, i, n;
 
-	if (linear) {
+	if (panel[k].linear) {
 		fputs("unset logscale y\nset yrange [0:*]\n", p->out);
 		return;
 	}
-	for (i = 0; i < n; i++) {
-		low = fmin(low, point[i].y);
-		high = fmax(high, point[i].y);
+	for (other = 0; other < p->what->panels; other++) {
+		if (panel[other].linear || strcmp(panel[other].y_label, panel[k].y_label))
+			continue;
+		n = plot_points(p, other, -1, point);
+		for (i = 0; i < n; i++) {
+			low = fmin(low, point[i].y);
+			high = fmax(high, point[i].y);
+		}
 	}
-	if (n)
+	if (high > 0)
 		fprintf(p->out, "set logscale y 10\nset yrange [%g:%g]\n",
 			pow(10, floor(log10(low))), pow(10, floor(log10(high)) + 1));
 }
@@ -177,7 +185,7 @@ static void print_panel(struct plot *p, size_t k, struct plot_point *point)
 	fputs("\nset ylabel ", p->out);
 	quote(p->out, panel->y_label);
 	fputs(" offset 1,0\n", p->out);
-	print_y_axis(p, panel->linear, point, plot_points(p, k, -1, point));
+	print_y_axis(p, k, point);
 	/* What it is about goes over the others. */
 	for (s = p->series.n; s-- > 0;) {
 		if (!drawn[s])

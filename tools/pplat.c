@@ -252,6 +252,11 @@ static int choose_sizes(struct pplat *p)
 	if (!sizes_given(&args.tool.sizes))
 		args.tool.sizes.list = (struct opt_sizes){ 1, { args.size } };
 	err = sizes_choose(&args.tool.sizes, 4, 65536, &p->sizes);
+	if (!err && args.tool.plot && !p->sizes.largest) {
+		fprintf(stderr, "ERROR: option --plot: the picture is one of times against bytes "
+			"of data: give some, as in --min 4 --max 64K\n");
+		return -EINVAL;
+	}
 	for (size_t i = 0; i < p->sizes.n && !err; i++)
 		if (p->sizes.v[i] % 4) {
 			fprintf(stderr, "ERROR: data size %llu is not a multiple of 4\n",

@@ -22,9 +22,9 @@ const struct results pplat_results = {
 	.series = "grid",
 	.panel = {
 		{ .title = "The CPU produces, the GPU answers", .filter = "test",
-		  .equals = "cpu_produces", .y = "median_us", .y_label = "round trip, us" },
+		  .equals = "cpu_produces", .y = "median_us", .y_label = "µs (median)" },
 		{ .title = "The GPU produces, the CPU answers", .filter = "test",
-		  .equals = "gpu_produces", .y = "median_us", .y_label = "round trip, us" },
+		  .equals = "gpu_produces", .y = "median_us", .y_label = "µs (median)" },
 	},
 	.panels = 2,
 };
@@ -53,8 +53,9 @@ void pplat_print_bus(struct report *r, const struct bench_stats *bus)
 
 	report_fact_field(r, &facts[0]);
 	report_fact_field(r, &facts[1]);
-	report_line(r, "PCIe round trip, measured as an 8-byte load through the mapping: "
-		    "(min) %.4g, (median) %.4g us", bus->min, bus->median);
+	report_line(r, "%s an 8-byte load through the mapping: (min) %.4g, (median) %.4g us",
+		    cu_is_soft() ? "no bus, host memory;" : "PCIe round trip, measured as",
+		    bus->min, bus->median);
 }
 
 void pplat_print_plan(const struct report *r, const struct pplat_options *o,
@@ -94,8 +95,9 @@ static void print_text(struct report *r, const struct pplat_result *res,
 		    s->median);
 	report_line(r, "P0 %.4g, P50 %.4g, P90 %.4g, P99 %.4g, max %.4g us; mean %.4g +- %.2g us",
 		    s->min, s->median, s->p90, s->p99, s->max, s->mean, s->ci95);
-	report_line(r, "the median is %.2f PCIe round trips of %.4g us", s->median / bus->median,
-		    bus->median);
+	if (!cu_is_soft())
+		report_line(r, "the median is %.2f PCIe round trips of %.4g us",
+			    s->median / bus->median, bus->median);
 	if (res->kernels > 1)
 		report_line(r, "medians of %u kernels: the slowest is %.1f %% above the fastest",
 			    res->kernels, res->spread_percent);

@@ -50,7 +50,7 @@ void baseline_close(struct baseline *b);
 int baseline_compare(const struct baseline *b, const struct results *what, double tolerance,
 		     struct report *r);
 
-/* 0, or -errno with the reason on stderr: no such format, no gnuplot. */
+/* 0, or -errno with the reason on stderr: no such format, no gnuplot, no place to write. */
 int plot_check(const char *path);
 
 /* Draw the rows that r kept into the file; caption: a line about where they were measured. */

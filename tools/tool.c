@@ -4,8 +4,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "provenance.h"
 
@@ -76,6 +78,30 @@ static int choose_gpus(struct tool *t)
 	return err;
 }
 
+/*
+ * The file becomes standard output.  It keeps what is in it until clear_output: it may be
+ * the baseline, too.
+ */
+static int open_output(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), err = 0;
+
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+		err = errno;
+		fprintf(stderr, "ERROR: %s: %s\n", path, strerror(err));
+	}
+	if (fd >= 0)
+		close(fd);
+	return -err;
+}
+
+static void clear_output(const struct tool_args *a)
+{
+	/* What is no plain file has no length to change. */
+	if (a->output && ftruncate(STDOUT_FILENO, 0) && errno != EINVAL)
+		fprintf(stderr, "WARNING: %s: %s\n", a->output, strerror(errno));
+}
+
 int tool_begin(struct tool *t, const char *name, const struct tool_args *a, int argc, char **argv)
 {
 	bool soft = a->soft || cu_soft_wanted();
@@ -85,10 +111,9 @@ int tool_begin(struct tool *t, const char *name, const struct tool_args *a, int 
 	err = check_args(t, a);
 	if (err)
 		return err;
-	if (a->output && !freopen(a->output, "w", stdout)) {
-		fprintf(stderr, "ERROR: %s: %s\n", a->output, strerror(errno));
-		return -errno;
-	}
+	err = a->output ? open_output(a->output) : 0;
+	if (err)
+		return err;
 	err = report_open(&t->report, name,
 			  a->json ? REPORT_JSON : a->csv ? REPORT_CSV : REPORT_TEXT);
 	if (err)
@@ -97,6 +122,7 @@ int tool_begin(struct tool *t, const char *name, const struct tool_args *a, int 
 	err = cu_load(soft);
 	if (!err && a->baseline)
 		err = baseline_open(a->baseline, name, cu_is_soft(), &t->baseline);
+	clear_output(a);
 	if (!err)
 		err = gpu_init(soft);
 	if (err)

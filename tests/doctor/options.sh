@@ -30,6 +30,10 @@ expect 1 "$doctor" --csv --json
 complained '^ERROR: --csv and --json exclude each other$'
 expect 1 "$doctor" -d nonsense
 complained '^ERROR: option -d, --device: "nonsense" is neither "all" nor'
+expect 1 "$doctor" --soft --root "$OUT/none"
+complained '^ERROR: option --root: .*/none: No such file or directory$'
+expect 1 "$doctor" --soft --root "$OUT/names"
+complained '^ERROR: option --root: .*/names: Not a directory$'
 for bad in 0 -1 x 3601; do
 	expect 1 "$doctor" --timeout "$bad"
 	complained '^ERROR: option --timeout: '

@@ -43,7 +43,7 @@ complained '^ERROR: invalid option'
 expect 1 "$sanity" --nonsense
 expect 1 "$sanity" -t
 complained 'requires an argument'
-for bad in x -1 '' 1K 99999999999; do
+for bad in x -1 '' 1K all 0,1 '1,'; do
 	expect 1 "$sanity" -d "$bad"
 	complained '^ERROR: option -d, --device: '
 done

@@ -24,10 +24,20 @@ said 'Passed: 1'
 expect 0 env SOFTCUDA_COHERENT=1 SOFTCUDA_ATTRS=75=9 "$sanity" --soft -t '*forcepci*'
 said '^    basic_v2_forcepci_vmmalloc \(GPUs before compute capability 10 cannot force PCIe\)$'
 
-# No such GPU, no driver, no backend, no CUDA: each test that needs it fails and says so.
-expect 1 "$sanity" --soft -d 5 -t basic_cumemalloc
-complained '^CUDA error: CUDA_ERROR_INVALID_DEVICE$'
-said 'basic_cumemalloc \(.*CUDA_ERROR_INVALID_DEVICE \(101\)\)$'
+# GPUs by ordinal, UUID and PCI address; one that is not there is told once, and nothing runs.
+for gpu in 1 5cda:02:00.0 GPU-736f6674-6375-6461-2064-657669636501; do
+	expect 0 env SOFTCUDA_DEVICES=2 "$sanity" --soft -v -d $gpu -t basic_cumemalloc
+	complained '^# gpu: 1: softcuda'
+	complained '^# gpu_pci: 5cda:02:00.0$'
+done
+for gpu in 5 5cda:09:00.0 99999999999; do
+	expect 1 "$sanity" --soft -d $gpu
+	[ "$(wc -l <"$OUT/stderr")" -eq 2 ] || fail "-d $gpu: not two lines"
+	complained "^ERROR: GPU $gpu: there is 1 GPU, number 0\$"
+	complained 'status=1$'
+	[ ! -s "$OUT/stdout" ] || fail "something ran"
+done
+# No driver, no backend, no CUDA: each test that needs it fails and says so.
 expect 1 env SOFTCUDA_FAIL='cuInit:*:100' "$sanity" --soft -t basic_cumemalloc
 complained '^CUDA error: CUDA_ERROR_NO_DEVICE$'
 expect 1 env GDRCOPY_SOFTCUDA_LIB=/nonexistent "$sanity" --soft -t basic_cumemalloc

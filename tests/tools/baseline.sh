@@ -109,5 +109,18 @@ bad 'No such file or directory$'
 mkdir "$OUT/new.json"
 bad 'Is a directory$'
 
+# The file that is compared with may be the one that is written.
+cp "$OUT/old.json" "$OUT/same.json"
+expect 0 "$@" --tolerance 10000 --json --baseline "$OUT/same.json" --output "$OUT/same.json"
+python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["summary"]["baseline_compared"] == 2 and len(d["results"]) == 2, d
+' "$OUT/same.json" 2>"$OUT/stderr" || fail "the report is not what it should be"
+# What was in the file before, and was longer, is gone.
+head -c 100000 /dev/zero >"$OUT/same.json"
+expect 0 "$@" --json --output "$OUT/same.json"
+python3 -m json.tool "$OUT/same.json" >/dev/null 2>"$OUT/stderr" || fail "something was left"
+
 # A mismatch of the data is the worse news.
 expect 1 env LD_PRELOAD="${SHIM:?}" SHIM_MODE=write SHIM_SIZE=64 "$@" --baseline "$OUT/old.json"

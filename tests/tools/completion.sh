@@ -48,8 +48,15 @@ expect 0 bash "$OUT/offer" "$bw" --mapping wc
 [ "$(cat "$OUT/stdout")" = wc ] || fail 'choices of --mapping'
 expect 0 bash "$OUT/offer" "$bw" --size ''
 [ -z "$(cat "$OUT/stdout")" ] || fail 'a number was offered'
+# As bash cuts --option=value.
+expect 0 bash "$OUT/offer" "$bw" --mapping = w
+[ "$(cat "$OUT/stdout")" = wc ] || fail 'choices of --mapping='
+expect 0 bash "$OUT/offer" "$bw" --alloc =
+[ "$(xargs <"$OUT/stdout")" = 'cuMemAlloc cuMemCreate' ] || fail 'choices of --alloc='
 : >"$OUT/a file.json"
 expect 0 bash "$OUT/offer" "$bw" --baseline "$OUT/a f"
+said "^$OUT/a file.json\$"
+expect 0 bash "$OUT/offer" "$bw" --baseline = "$OUT/a f"
 said "^$OUT/a file.json\$"
 
 # By the name without prefix, which an installation links.

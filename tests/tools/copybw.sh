@@ -67,6 +67,6 @@ for test in cuMemcpy_H2D cuMemcpy_D2H cuMemcpy_H2D_pageable cuMemcpy_D2H_pageabl
 	count "^$test BW: [0-9.]+MB/s \([0-9.]+ GiB/s\)\$" 2
 done
 count '^ +bytes +gdr_copy +gdrx_copy +cuMemcpy +pageable +ratio$' 2
-count '^ +(64|262144)( +[0-9]+\.[0-9]{2}){4} +[0-9.e+]+$' 4
+count '^ +(64|262144)( +[0-9]+\.[0-9]{2}){4} +[0-9.]+$' 4
 count '^cuMemcpy (overtakes|does not overtake|is faster than) (one thread|several threads) (to|from) the mapping' 4
 count '^(write|read) BW: ' 4

@@ -56,6 +56,6 @@ count '^gdrx_copy_from_mapping .*[0-9]$' 3
 count '^cuMemcpy (overtakes|does not overtake|is faster than) (one thread|several threads) (to|from) the mapping' 4
 count '^cuMemcpy_(H2D|D2H)_pageable .*[0-9]$' 6
 count '^ +bytes +gdr_copy +gdrx_copy +cuMemcpy +pageable +ratio$' 2
-count '^ +(4|1048576)( +[0-9]+\.[0-9]{4}){4} +[0-9.e+]+$' 4
+count '^ +(4|1048576)( +[0-9]+\.[0-9]{4}){4} +[0-9.]+$' 4
 expect 0 "$lat" --soft --sizes 4 -w 10 -r 10
 count '^(gdrx_copy|cuMemcpy)' 0

@@ -5,6 +5,20 @@
 . "${SRC:?}/check.sh"
 tune=${TOOLS:?}/gdrcopy_copytune
 
+for h in -h --help; do
+	expect 0 "$tune" $h
+	silent
+	diff -u "$SRC/copytune.help" "$OUT/stdout" || fail "copytune $h differs from copytune.help"
+done
+expect 0 "$tune" --version
+said '^gdrcopy_copytune [0-9.]+ \(libgdrapi 2\.[0-9]+\)$'
+sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/copytune.help" >"$OUT/names"
+[ "$(wc -l <"$OUT/names")" -gt 10 ] || fail "no options in copytune.help"
+while read -r o; do
+	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_copytune.1.scd" ||
+		fail "gdrcopy_copytune.1 does not have --$o"
+done <"$OUT/names"
+
 expect 0 "$tune" --soft --sizes 8,200,64K --threads 1,2 -t 1
 silent
 tail -n 1 "$OUT/stdout" | grep -q '^# SOFTCUDA' || fail "the last line does not warn"

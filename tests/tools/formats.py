@@ -7,7 +7,8 @@ import sys
 
 COPYBW = ("gpu test direction method size_bytes offset_bytes threads thread bidirectional "
           "iterations elapsed_us mb_per_s gib_per_s best_mb_per_s median_mb_per_s "
-          "worst_mb_per_s spread_percent complete").split()
+          "worst_mb_per_s spread_percent samples min_us median_us p90_us p99_us p999_us max_us "
+          "mean_us ci95_us stddev_us outliers complete").split()
 COPYLAT = ("gpu test direction method size_bytes iterations rounds samples min_us median_us "
            "p90_us p99_us p999_us max_us mean_us ci95_us stddev_us outliers spread_percent "
            "gb_per_s complete").split()
@@ -29,6 +30,10 @@ def check_copybw(row, writes, reads, offset):
     assert near(row["gib_per_s"] * 2**30, row["mb_per_s"] * 1e6), row
     assert row["worst_mb_per_s"] <= row["median_mb_per_s"] <= row["best_mb_per_s"], row
     assert 0 < row["worst_mb_per_s"] <= row["mb_per_s"] * 1.000001, row
+    assert near(row["best_mb_per_s"], row["size_bytes"] / row["min_us"]), row
+    assert near(row["worst_mb_per_s"], row["size_bytes"] / row["max_us"]), row
+    assert row["median_us"] <= row["p90_us"] <= row["p99_us"] <= row["p999_us"] <= row["max_us"], row
+    assert 0 < row["samples"] <= 100, row
 
 
 def check_copylat(row, writes, reads):

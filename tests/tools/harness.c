@@ -221,6 +221,25 @@ static void second_signal_kills(void **state)
 	assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
+static int slow_call(void *arg)
+{
+	usleep(2000);
+	return 0;
+}
+
+static void nothing_takes_less_than_no_time(void **state)
+{
+	struct counter c = { 0 };
+	struct bench_plan p = { .label = "test", .call = count_call, .arg = &c,
+				.overhead = slow_call, .iterations = 10, .buckets = 5 };
+	struct bench_result r;
+
+	assert_int_equal(bench_run(&p, &r), 0);
+	assert_int_equal(r.stats.n, 5);
+	assert_true(r.stats.min == 0 && r.stats.max == 0 && r.elapsed_us == 0);
+	bench_free(&r);
+}
+
 /* Last, since a signal ends everything that follows. */
 static void run_ends_with_a_signal(void **state)
 {
@@ -355,6 +374,7 @@ int main(void)
 		cmocka_unit_test(differences_are_counted_and_told),
 		cmocka_unit_test(partial_words_are_filled),
 		cmocka_unit_test(rounding),
+		cmocka_unit_test(nothing_takes_less_than_no_time),
 		cmocka_unit_test(second_signal_kills),
 		cmocka_unit_test(run_ends_with_a_signal),
 	};

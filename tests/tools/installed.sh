@@ -17,7 +17,8 @@ for name in gdrcopy_copybw copybw gdrcopy_copylat copylat; do
 	said '^# backend: dmabuf$'
 done
 share=$(find "$OUT/root" -type d -name bash-completion)
-for name in gdrcopy_copybw copybw gdrcopy_sanity; do
+for tool in "$bin"/*; do
+	name=${tool##*/}
 	[ -f "$share/completions/$name" ] || fail "no completion for $name"
 	command -v bash >/dev/null || continue
 	# shellcheck disable=SC2016
@@ -25,6 +26,10 @@ for name in gdrcopy_copybw copybw gdrcopy_sanity; do
 		'. "$1" && complete -p "$2"' bash "$share/completions/$name" "$name"
 	said "^complete .*-F _gdrcopy_[a-z]+ $name\$"
 done
-[ -f "$share/../zsh/site-functions/_gdrcopy" ] || fail "no completion for zsh"
+for name in copybw sanity gdrcopy_doctor gdrcopy_pplat; do
+	[ -f "$share/completions/$name" ] || fail "no completion for $name"
+	grep -Eq "^#compdef .*\b$name\b" "$share/../zsh/site-functions/_gdrcopy" ||
+		fail "no completion for zsh of $name"
+done
 [ -f "$share/../gdrcopy/report.schema.json" ] || fail "no schema"
 [ "$(readlink "$bin/copybw")" = gdrcopy_copybw ] || fail "copybw is no link"

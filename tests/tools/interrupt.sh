@@ -40,6 +40,14 @@ after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -c -w 1000000000000
 said '^cuMemcpy_H2D .* 1 '
 count '^gdr_copy' 0
 
+# The connection to the terminal was lost.
+after HUP 129 "$TOOLS/gdrcopy_copylat" --soft -s 64K -w 1000000000000 --json
+python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["interrupted"] and d["exit_status"] == 129 and d["results"], d
+' "$OUT/stdout" 2>"$OUT/stderr" || fail "no report after SIGHUP"
+
 # Threads, and a run in which the calls are timed one by one.
 # shellcheck disable=SC2086
 after INT 130 $bw --threads 2 --bidirectional --min-time 600000

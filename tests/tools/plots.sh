@@ -22,6 +22,20 @@ printf '#!/bin/sh\nexit 0\n' >"$OUT/bin/gnuplot"
 expect 1 env PATH="$OUT/bin:$PATH" "$@" --plot "$OUT/a.svg"
 complained "gnuplot did not draw $OUT/a.svg\$"
 
+# Where the picture could not be written, nothing is measured either.
+mkdir "$OUT/dir.svg" "$OUT/closed"
+printf '#!/bin/sh\nexit 1\n' >"$OUT/bin/gnuplot"
+expect 1 env PATH="$OUT/bin:$PATH" "$@" --plot "$OUT/none/a.svg"
+complained "^ERROR: option --plot: $OUT/none/a.svg: No such file or directory\$"
+count '^gdr_copy' 0
+expect 1 env PATH="$OUT/bin:$PATH" "$@" --plot "$OUT/dir.svg"
+complained "^ERROR: option --plot: $OUT/dir.svg: Is a directory\$"
+chmod 500 "$OUT/closed"
+if ! [ -w "$OUT/closed" ]; then
+	expect 1 env PATH="$OUT/bin:$PATH" "$@" --plot "$OUT/closed/a.svg"
+	complained "^ERROR: option --plot: $OUT/closed/a.svg: Permission denied\$"
+fi
+
 command -v gnuplot >/dev/null || { echo 'no gnuplot'; exit 77; }
 expect 0 "$@" --plot "$OUT/a curve's.svg"
 silent
@@ -32,6 +46,9 @@ export SOFTCUDA_DEVICES=2
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4,64,4K -w 10 -r 10 -d all --plot "$OUT/c.svg" --csv
 silent
 unset SOFTCUDA_DEVICES
+# In whatever locale.
+expect 0 env LC_ALL=C "$@" --plot "$OUT/a.svg"
+silent
 # A single size, and one that is no power of two.
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 1000 -w 10 -r 10 --plot "$OUT/d.svg"
 silent
@@ -54,6 +71,9 @@ for text in METHODS + ["CPU copies to and from GPU memory", "CPU to GPU: time of
 assert a.count("bytes of a copy") == 4 and a.count("GB/s") == 2, a
 assert a.count("1K") == 4, a
 assert any("softcuda" in w for w in a), a
+# What is on axes of one name is drawn to one scale.
+decades = [w for w in a if re.fullmatch(r"10*|0[.]0*1", w)]
+assert decades and all(decades.count(w) % 2 == 0 for w in decades), a
 b = words("b")
 for text in METHODS + ["CPU to GPU", "GPU to CPU"]:
     assert b.count(text) == 1, (text, b)

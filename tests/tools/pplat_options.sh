@@ -94,6 +94,9 @@ expect 3 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/none
 # A curve for each number of blocks.
 if command -v gnuplot >/dev/null; then
 	expect 0 "$pplat" --soft -m both --sizes 64,128 -B 1,2 -t 50 --plot "$OUT/pplat.svg"
+	expect 1 "$pplat" --soft -m both --plot "$OUT/none.svg"
+	complained '^ERROR: option --plot: the picture is one of times against bytes of data'
+	[ ! -s "$OUT/stdout" ] || fail "something was measured for no picture"
 	for words in '1 block of 1024 threads' '2 blocks of 1024 threads' 'The CPU produces'; do
 		grep -q "$words" "$OUT/pplat.svg" || fail "the picture lacks: $words"
 	done

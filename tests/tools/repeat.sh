@@ -44,5 +44,14 @@ for r in d["results"]:
 	said '^# each call is timed by itself; two readings of the clock show [0-9.]+ us'
 }
 
+# The tails of copybw's calls.
+expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4K --per-call -w 100 -r 10
+silent
+count '^  us a call: P0 [0-9.]+, P50 [0-9.]+, P90 [0-9.]+, P99 [0-9.]+, P99.9 [0-9.]+, max [0-9.e+]+$' 2
+expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4K --per-call -w 1234 -r 55 --json
+rows 'r["samples"] == r["iterations"] == (1234 if r["direction"] == "to" else 55)'
+rows 'r["min_us"] <= r["median_us"] <= r["p90_us"] <= r["p99_us"] <= r["p999_us"] <= r["max_us"]'
+rows 'abs(r["mb_per_s"] * r["mean_us"] / 4096 - 1) < 1e-6'
+
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4K --repeat 2 -w 100 -r 10
 count '^(write|read) BW: [0-9.]+MB/s \([0-9.]+ GiB/s\) rounds apart by [0-9.]+ %$' 2

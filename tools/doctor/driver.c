@@ -71,9 +71,9 @@ static void not_loaded(struct doctor *d)
 	} else {
 		doctor_find(d, "module", -1, doctor_need(d), "the NVIDIA driver is not loaded: "
 			    "there is no /proc/driver/nvidia/version");
-		if (d->ngpus)
-			doctor_fix(d, "install the NVIDIA driver for this kernel (packages "
-				   "nvidia-open or cuda-drivers), then: sudo modprobe nvidia");
+		doctor_fix(d, "%sinstall the NVIDIA driver for this kernel (packages nvidia-open "
+			   "or cuda-drivers), then: sudo modprobe nvidia",
+			   d->ngpus ? "" : "once the GPU is seen, ");
 	}
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gdrcopy_doctor: the command line, the tries, the areas, the exit status. */
-#include <limits.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -111,6 +112,17 @@ static void examine(struct doctor *d)
 	doctor_programs(d);
 }
 
+/* False, and errno. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	errno = ENOTDIR;
+	return S_ISDIR(st.st_mode);
+}
+
 int main(int argc, char **argv)
 {
 	enum opts_result parsed = opts_parse(&program, argc, argv);
@@ -125,6 +137,10 @@ int main(int argc, char **argv)
 	}
 	if (gpu_select_check(args.device))
 		return 1;
+	if (args.root && !is_directory(args.root)) {
+		fprintf(stderr, "ERROR: option --root: %s: %s\n", args.root, strerror(errno));
+		return 1;
+	}
 	if (args.root)
 		root_set(args.root);
 	if (report_open(&report, NAME, args.json ? REPORT_JSON : args.csv ? REPORT_CSV :

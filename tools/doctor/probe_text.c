@@ -13,7 +13,7 @@ int probe_load_cuda(bool soft, char *why, size_t len)
 	static const char prefix[] = "ERROR: ";
 	FILE *file = tmpfile();
 	int old = dup(STDERR_FILENO), err;
-	size_t skip;
+	char line[512];
 
 	if (file)
 		dup2(fileno(file), STDERR_FILENO);
@@ -26,11 +26,11 @@ int probe_load_cuda(bool soft, char *why, size_t len)
 	if (!err || !file)
 		goto close_file;
 	rewind(file);
-	if (!fgets(why, (int)len, file))
-		snprintf(why, len, "no reason was given");
-	why[strcspn(why, "\n")] = '\0';
-	skip = strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix);
-	memmove(why, why + skip, strlen(why + skip) + 1);
+	if (!fgets(line, sizeof(line), file))
+		snprintf(line, sizeof(line), "no reason was given");
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(why, len, "%s", strncmp(line, prefix, strlen(prefix)) ? line :
+		 line + strlen(prefix));
 close_file:
 	if (file)
 		fclose(file);

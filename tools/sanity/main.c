@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gdrcopy_sanity: the command line, the loop over the tests, the exit status. */
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "progress.h"
 #include "select.h"
 #include "tool.h"
 
@@ -16,7 +17,8 @@
 static struct {
 	bool verbose, silent, extended, all, shuffle, soft;
 	bool json, junit, tap, seed_given;
-	uint64_t device, timeout, repeat, seed;
+	const char *device;
+	uint64_t timeout, repeat, seed;
 	struct opt_strings names;
 } args;
 
@@ -28,8 +30,8 @@ static const struct opt options[] = {
 	{ 'l', "list", OPT_LIST, NULL, NULL, "list all tests", NULL, 0, 0, NULL, NULL },
 	{ 't', "test", OPT_STRINGS, "NAME", NULL, "run this test, or all that match a shell "
 	  "pattern; may be given several times", &args.names, 0, 0, NULL, NULL },
-	{ 'd', "device", OPT_NUMBER, "N", "0", "GPU to use, CUDA's ordinal",
-	  &args.device, 0, INT_MAX, NULL, NULL },
+	{ 'd', "device", OPT_STRING, "GPU", "0", "GPU to use: CUDA's ordinal, a UUID or a PCI "
+	  "address", &args.device, 0, 0, NULL, NULL },
 	{ 'e', "extended", OPT_FLAG, NULL, NULL, "run the extended tests, too",
 	  &args.extended, 0, 0, NULL, NULL },
 	{ 0, "all", OPT_FLAG, NULL, NULL, "run the extended and the further tests, too",
@@ -126,7 +128,10 @@ static void run_round(struct sanity_selection *sel, unsigned round,
 	for (i = 0; i < sel->n; i++) {
 		struct sanity_outcome *o = &summary.outcomes[summary.n];
 
+		if (!args.verbose)
+			progress_step(sel->tests[i]->name, summary.n, summary.planned);
 		run_one(sel->tests[i], round, format == &sanity_text, o);
+		progress_clear();
 		/* It failed because it was asked to end, which says nothing about it. */
 		if (sanity_interrupted())
 			return;
@@ -135,6 +140,18 @@ static void run_round(struct sanity_selection *sel, unsigned round,
 		if (format->each && !args.silent)
 			format->each(&summary, o);
 	}
+}
+
+static int check_device(void)
+{
+	int err = gpu_select_check(args.device);
+
+	if (err)
+		return err;
+	if (strcmp(args.device, "all") && !strchr(args.device, ','))
+		return 0;
+	fprintf(stderr, "ERROR: option -d, --device: " NAME " takes one GPU\n");
+	return -EINVAL;
 }
 
 static double now(void)
@@ -207,7 +224,7 @@ int main(int argc, char **argv)
 	if (parsed != OPTS_RUN)
 		return parsed == OPTS_DONE ? 0 : 1;
 	format = choose_format();
-	if (!format)
+	if (!format || check_device())
 		return 1;
 	err = sanity_select(&sel, &args.names, args.all ? SANITY_MORE :
 			    args.extended ? SANITY_EXTENDED : SANITY_DEFAULT);
@@ -217,7 +234,7 @@ int main(int argc, char **argv)
 	}
 	sanity.verbose = args.verbose;
 	sanity.soft = args.soft || cu_soft_wanted();
-	sanity.device = (int)args.device;
+	sanity.device_name = args.device;
 	summary.repeat = (unsigned)args.repeat;
 	summary.timeout = (unsigned)args.timeout;
 	summary.planned = sel.n * summary.repeat;
@@ -229,7 +246,7 @@ int main(int argc, char **argv)
 	sanity_runner_init();
 	choose_seed();
 	sanity_probe(summary.timeout, take_fact);
-	status = run_all(&sel, format);
+	status = sanity.device < 0 && !sanity_interrupted() ? 1 : run_all(&sel, format);
 	free(summary.outcomes);
 	free(sel.tests);
 	return status ? fail(status, status == 1 ? 1 : status) : 0;

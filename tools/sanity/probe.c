@@ -3,6 +3,7 @@
  * A look at where the tests will run, from a process that then ends: the
  * backend, which some tests must know before they fork, and facts for reports.
  */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 static void (*give)(const char *name, const char *value);
 static int facts_fd = -1;
+static int console = -1;        /* standard error as it was */
 
 static void tell(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void tell(const char *name, const char *fmt, ...)
@@ -29,23 +31,43 @@ static void tell(const char *name, const char *fmt, ...)
 	(void)n;
 }
 
+/* Which GPU was asked for; if it is not there, the user is told. */
+static void choose_device(void)
+{
+	int quiet = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	size_t n;
+
+	dup2(console, STDERR_FILENO);
+	if (gpu_select(sanity.device_name, &sanity.device, 1, &n))
+		sanity.device = -1;
+	fflush(stderr);
+	dup2(quiet, STDERR_FILENO);
+}
+
 static void look(const void *arg)
 {
-	struct gpu gpu;
 	int version, major, minor;
+	struct gpu gpu;
+	bool loaded;
 	gdr_t g;
 
 	facts_fd = sanity_report_fd();
+	console = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	/* What is wrong the tests will say themselves. */
 	if (!sanity.verbose && !freopen("/dev/null", "w", stderr))
 		return;
-	if (cu_load(sanity.soft) < 0)
+	sanity.device = 0;
+	loaded = cu_load(sanity.soft) == 0;
+	if (loaded && cu.Init(0) == CUDA_SUCCESS)
+		choose_device();
+	tell("ordinal", "%d", sanity.device);
+	if (!loaded || sanity.device < 0)
 		return;
 	tell("libcuda", "%s", cu_path());
 	if (cu.DriverGetVersion(&version) == CUDA_SUCCESS)
 		tell("cuda_driver", "%d.%d%s", version / 1000, version % 1000 / 10,
 		     cu_is_soft() ? " (softcuda)" : "");
-	if (cu.Init(0) == CUDA_SUCCESS && gpu_describe(sanity.device, &gpu) == 0) {
+	if (gpu_describe(sanity.device, &gpu) == 0) {
 		tell("gpu", "%d: %s", gpu.ordinal, gpu.name);
 		tell("gpu_pci", "%04x:%02x:%02x.0", gpu.domain, gpu.bus, gpu.slot);
 	}
@@ -71,6 +93,10 @@ static void take(char kind, const char *text)
 		return;
 	memcpy(name, text, (size_t)(tab - text));
 	name[tab - text] = '\0';
+	if (strcmp(name, "ordinal") == 0) {
+		sanity.device = atoi(tab + 1);
+		return;
+	}
 	if (strcmp(name, "backend") == 0)
 		snprintf(sanity.backend, sizeof(sanity.backend), "%s", tab + 1);
 	give(name, tab + 1);
@@ -84,6 +110,7 @@ void sanity_probe(unsigned timeout, void (*fact)(const char *name, const char *v
 	struct sanity_outcome outcome = { 0 };
 
 	give = fact;
+	sanity.device = -1;
 	sanity_run(&job, &outcome);
 	if (outcome.result != SANITY_PASS && !sanity_interrupted())
 		fprintf(stderr, "WARNING: opening CUDA and the library: %s\n", outcome.reason);

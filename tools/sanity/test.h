@@ -64,7 +64,8 @@ struct sanity_table {
 struct sanity_settings {
 	bool soft;
 	bool verbose;
-	int device;
+	const char *device_name;        /* as asked for */
+	int device;             /* its ordinal; -1: there is none such */
 	char backend[16];       /* what gdr_open takes here; "" if it takes none */
 };
 extern struct sanity_settings sanity;
