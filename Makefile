@@ -1,44 +1,41 @@
 # SPDX-License-Identifier: MIT
 # Doors for people and scripts that expect make; Meson and Kbuild do the work.
 # make lib|exes|install|lib_install|check|clean [prefix=/usr/local] [DESTDIR=] [libdir=]
-# make driver|drv_install [NVIDIA_SRC_DIR=] [KDIR=]
+# make driver|drv_install [NVIDIA_SRC_DIR=] [KDIR=] [KVER=] [DESTDIR=] [SIGN_KEY= SIGN_CERT=]
 prefix ?= /usr/local
 DESTDIR ?=
 build := build-make
 destdir := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 options := '-Dprefix=$(prefix)' $(if $(libdir),'-Dlibdir=$(libdir)') \
-	-Dbuildtype=debugoptimized
+	-Dbuildtype=debugoptimized -Dtests=false
+# directory, more options
+set_up = meson setup $(if $(wildcard $(1)/build.ninja),--reconfigure) $(1) $(options) $(2) >/dev/null \
+	&& ninja -C $(1)
 
 .PHONY: all lib exes install lib_install driver drv_install check clean
+.NOTPARALLEL:
 all: lib exes
 
-$(build)/build.ninja:
-	meson setup $(build) $(options) -Dtests=false
-
-lib exes: | $(build)/build.ninja
-	meson setup --reconfigure $(build) $(options) >/dev/null
-	ninja -C $(build)
+lib exes:
+	$(call set_up,$(build))
 
 install: lib
 	DESTDIR='$(destdir)' meson install -C $(build) --no-rebuild
 
-lib_install: lib
-	DESTDIR='$(destdir)' meson install -C $(build) --no-rebuild --tags runtime,devel,man
+# The library and what programs that use it are built with.
+lib_install:
+	$(call set_up,$(build)-lib,-Dtools=false -Dsoftcuda=false)
+	DESTDIR='$(destdir)' meson install -C $(build)-lib --no-rebuild
 
-driver drv_install:
-	@if [ -f kernel/Makefile ]; then \
-		$(MAKE) -C kernel $(if $(filter drv_install,$@),install) \
-			$(if $(KDIR),KDIR='$(KDIR)') \
-			$(if $(NVIDIA_SRC_DIR),NVIDIA_SRC_DIR='$(NVIDIA_SRC_DIR)') \
-			$(if $(DESTDIR),DESTDIR='$(DESTDIR)'); \
-	else \
-		echo 'The gdrdrv kernel module is not part of this release yet.' >&2; \
-		echo 'The library works without it: on the stock NVIDIA driver, see gdrcopy(7).' >&2; \
-		exit 1; \
-	fi
+# Variables of the command line go on to the driver's own Makefile.
+driver:
+	$(MAKE) -C kernel
+
+drv_install:
+	$(MAKE) -C kernel install DESTDIR='$(destdir)'
 
 check:
 	./check
 
 clean:
-	rm -rf $(build)
+	rm -rf $(build) $(build)-lib

@@ -25,8 +25,10 @@
  *
  *   A handle is 64 bits wide, belongs to one open file, and is also the page
  *   offset to mmap at, so each pin owns the offsets [handle, handle + pages).
- *   The first handle of a file is 0, which is as valid as any other; handles
- *   grow and are never reused.  An unknown handle is EINVAL.
+ *   The first handle of a file is 0, which is as valid as any other.  Handles
+ *   grow, stay below 2^32, and start anew from 0 when they get there, with
+ *   those that are free again; a mapping always shows the pin that it was made
+ *   of, never a later one of the same handle.  An unknown handle is EINVAL.
  *
  * Pinning
  *
@@ -45,6 +47,11 @@
  *   With no request, or NONE, the driver chooses the type: CACHING for memory
  *   that the CPU may cache, DEVICE on hosts that need it, else WC.
  *
+ * Events
+ *
+ *   poll() tells POLLPRI and POLLERR for as long as a pin of the file is revoked
+ *   and not yet unpinned.
+ *
  * Commands
  *
  *   The driver compares all 32 bits of a command.  An unknown command is
@@ -55,6 +62,8 @@
  *      2.0   PIN_BUFFER, UNPIN_BUFFER, GET_CB_FLAG, GET_INFO, GET_VERSION
  *      2.4   GET_INFO_V2
  *      2.5   GET_ATTR, PIN_BUFFER_V2, REQ_MAPPING_TYPE
+ *
+ *   32-bit processes use the same numbers and structs on a 64-bit kernel.
  *
  *   Everything in this file is frozen.  A new command encodes the size of its
  *   struct, and rejects flags that it does not know and padding that is not 0.
@@ -100,8 +109,9 @@ enum gdrdrv_attr {
 
 /*
  * PIN_BUFFER: pin [addr, addr + size).  The tokens are CUDA's P2P tokens; both
- * must be 0 where memory is persistent.  EINVAL: addr 0, or not GPU memory of
- * the caller.  ENOMEM: no memory or no BAR space left.
+ * must be 0 where memory is persistent, and this driver does not look at them
+ * elsewhere: memory is always the caller's.  EINVAL: addr 0, or not GPU memory
+ * of the caller.  ENOMEM: no memory or no BAR space left.
  */
 struct gdrdrv_pin_buffer {
 	__u64 addr;
@@ -209,7 +219,11 @@ struct gdrdrv_get_version {
 #define GDRDRV_FROZEN_AT(name, field, n) \
 	GDRDRV_FROZEN(__builtin_offsetof(struct gdrdrv_##name, field), n)
 
-/* powerpc spells the direction with other bits, but read|write comes out the same. */
+/*
+ * powerpc spells the direction with other bits, but read|write comes out the same.
+ * The kernel's own _IOWR is no constant expression to clang.
+ */
+#if !defined(__KERNEL__) || !defined(__clang__)
 GDRDRV_FROZEN(GDRDRV_IOC_PIN_BUFFER,		0xC028DA01u);
 GDRDRV_FROZEN(GDRDRV_IOC_UNPIN_BUFFER,		0xC008DA02u);
 GDRDRV_FROZEN(GDRDRV_IOC_GET_CB_FLAG,		0xC008DA03u);
@@ -219,6 +233,7 @@ GDRDRV_FROZEN(GDRDRV_IOC_GET_ATTR,		0xC008DA06u);
 GDRDRV_FROZEN(GDRDRV_IOC_PIN_BUFFER_V2,	0xC020DA07u);
 GDRDRV_FROZEN(GDRDRV_IOC_REQ_MAPPING_TYPE,	0xC008DA08u);
 GDRDRV_FROZEN(GDRDRV_IOC_GET_VERSION,		0xC008DAFFu);
+#endif
 
 GDRDRV_FROZEN(GDRDRV_MAPPING_NONE, 0);
 GDRDRV_FROZEN(GDRDRV_MAPPING_WC, 1);
