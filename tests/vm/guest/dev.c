@@ -2,6 +2,7 @@
 /* The calls of /dev/gdrdrv as functions; see guest.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,6 +81,14 @@ int dev_mapping_type(int fd, uint64_t handle)
 	int ret = dev_info(fd, handle, &info);
 
 	return ret ? ret : (int)info.mapping_type;
+}
+
+int dev_default_type(void)
+{
+	char words[4096];
+
+	need(read_file("/proc/cmdline", words, sizeof(words)) > 0);
+	return strstr(words, "nopat") ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WC;
 }
 
 int dev_request(int fd, uint64_t handle, uint32_t type)

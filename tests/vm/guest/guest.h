@@ -66,6 +66,8 @@ int dev_unpin(int fd, uint64_t handle);
 int dev_cb_flag(int fd, uint64_t handle);	/* 0, 1 or -errno */
 int dev_info(int fd, uint64_t handle, struct gdrdrv_get_info_v2 *info);
 int dev_mapping_type(int fd, uint64_t handle);	/* type or -errno */
+/* Of a mapping that was asked for nothing: there is no write combining under "nopat". */
+int dev_default_type(void);
 int dev_request(int fd, uint64_t handle, uint32_t type);
 int dev_map(int fd, uint64_t handle, size_t len, void **addr);
 void *dev_must_map(int fd, uint64_t handle, size_t len);
