@@ -194,12 +194,15 @@ struct report_json *report_json_new(const char *tool)
 
 void report_json_set(struct report_json *j, const char *section, const struct report_field *field)
 {
-	struct object *o = !strcmp(section, "provenance") ? &j->provenance :
-			   !strcmp(section, "parameters") ? &j->parameters :
-			   !strcmp(section, "summary") ? &j->summary :
-			   j->gpus.n ? &j->gpus.object[j->gpus.n - 1] : NULL;
+	struct object *o = &j->summary;
 
-	if (!o || put(o, field->name, field))
+	if (!strcmp(section, "provenance"))
+		o = &j->provenance;
+	else if (!strcmp(section, "parameters"))
+		o = &j->parameters;
+	else if (strcmp(section, "summary") != 0 && j->gpus.n)
+		o = &j->gpus.object[j->gpus.n - 1];
+	if (put(o, field->name, field))
 		j->failed = true;
 }
 

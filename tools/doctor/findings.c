@@ -98,7 +98,7 @@ static void print_row(struct report *r, const struct finding *f)
 
 void doctor_print(const struct doctor *d, struct report *r, bool problems_only)
 {
-	const char *area = NULL;
+	const char *area = "";
 	size_t i;
 
 	for (i = 0; i < d->n; i++) {
