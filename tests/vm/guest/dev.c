@@ -2,6 +2,7 @@
 /* The calls of /dev/gdrdrv as functions; see guest.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -81,6 +82,19 @@ int dev_mapping_type(int fd, uint64_t handle)
 	int ret = dev_info(fd, handle, &info);
 
 	return ret ? ret : (int)info.mapping_type;
+}
+
+unsigned dev_listed_major(void)
+{
+	char text[8192];
+	const char *at;
+
+	need(read_file("/proc/devices", text, sizeof(text)) > 0);
+	at = strstr(text, " gdrdrv\n");
+	need(at != NULL);
+	while (at > text && at[-1] != '\n')
+		at--;
+	return (unsigned)strtoul(at, NULL, 10);
 }
 
 int dev_default_type(void)

@@ -59,6 +59,8 @@ unsigned guest_failures(void);
 /* /dev/gdrdrv.  0 or -errno, unless said otherwise. */
 int dev_open(void);			/* a descriptor; a failure ends the program */
 bool dev_persistent(int fd);
+/* The major of "gdrdrv" in /proc/devices, as scripts that make nodes look for it. */
+unsigned dev_listed_major(void);
 int dev_ioctl(int fd, unsigned long cmd, void *arg);
 int dev_pin(int fd, uint64_t va, uint64_t size, uint64_t *handle);
 uint64_t dev_must_pin(int fd, uint64_t va, uint64_t size);

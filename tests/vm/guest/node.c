@@ -15,21 +15,6 @@
 
 static const char *const parameters[] = { "dbg_enabled", "info_enabled", "use_persistent_mapping" };
 
-/* The major of "gdrdrv" in /proc/devices, as scripts that make nodes look for it. */
-static unsigned listed_major(void)
-{
-	char text[8192];
-	const char *at;
-
-	need(read_file("/proc/devices", text, sizeof(text)) > 0);
-	at = strstr(text, " gdrdrv\n");
-	if (!want(at != NULL))
-		return 0;
-	while (at > text && at[-1] != '\n')
-		at--;
-	return (unsigned)strtoul(at, NULL, 10);
-}
-
 static void node_appears_by_itself(void)
 {
 	struct stat st = { 0 };
@@ -49,7 +34,7 @@ static void node_made_by_hand_works(void)
 	int fd;
 
 	unlink(path);
-	need(mknod(path, S_IFCHR | 0600, makedev(listed_major(), 0)) == 0);
+	need(mknod(path, S_IFCHR | 0600, makedev(dev_listed_major(), 0)) == 0);
 	fd = open(path, O_RDWR);
 	if (want(fd >= 0))
 		want_eq(dev_ioctl(fd, GDRDRV_IOC_GET_VERSION, &v), 0);
@@ -74,7 +59,7 @@ static void other_minors_are_enxio(void)
 
 	for (i = 0; i < COUNT_OF(minors); i++) {
 		unlink(path);
-		need(mknod(path, S_IFCHR | 0600, makedev(listed_major(), minors[i])) == 0);
+		need(mknod(path, S_IFCHR | 0600, makedev(dev_listed_major(), minors[i])) == 0);
 		want(open(path, O_RDWR) < 0);
 		want_eq(errno, ENXIO);
 	}

@@ -21,19 +21,6 @@
 
 static const char *const by_hand = "/dev/gdrdrv-for-all";
 
-static unsigned listed_major(void)
-{
-	char text[8192];
-	const char *at;
-
-	need(read_file("/proc/devices", text, sizeof(text)) > 0);
-	at = strstr(text, " gdrdrv\n");
-	need(at != NULL);
-	while (at > text && at[-1] != '\n')
-		at--;
-	return (unsigned)strtoul(at, NULL, 10);
-}
-
 struct attempt {
 	const char *node;
 	bool member;
@@ -102,7 +89,7 @@ int main(void)
 {
 	umask(0);
 	unlink(by_hand);
-	need(mknod(by_hand, S_IFCHR | 0666, makedev(listed_major(), 0)) == 0);
+	need(mknod(by_hand, S_IFCHR | 0666, makedev(dev_listed_major(), 0)) == 0);
 	RUN(node_has_the_mode);
 	RUN(udev_finds_mode_and_group);
 	RUN(strangers_are_refused);
