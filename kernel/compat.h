@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /*
- * Every difference between kernels, from 4.18 on.  The rest of the driver is
+ * Every difference between kernels, from 4.18 on; from 5.10 on they are tested.  The rest is
  * written for the newest kernel.  HAVE_* comes from Kbuild, which looks into the
  * headers: distributions carry interfaces back, so a version says little.
  *
