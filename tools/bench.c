@@ -73,15 +73,16 @@ double bench_timer_us(void)
  */
 static void on_signal(int sig)
 {
+	int err = errno;
+
 	if (!stop_signal) {
 		stop_signal = sig;
 		clock_gettime(CLOCK_MONOTONIC, &stop_time);
-		return;
+	} else if (seconds_since(&stop_time) >= 1) {
+		signal(sig, SIG_DFL);
+		raise(sig);
 	}
-	if (seconds_since(&stop_time) < 1)
-		return;
-	signal(sig, SIG_DFL);
-	raise(sig);
+	errno = err;
 }
 
 void bench_catch_signals(void)

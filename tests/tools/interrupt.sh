@@ -54,8 +54,8 @@ after INT 130 $bw --threads 2 --bidirectional --min-time 600000
 said '^write BW: '
 said '^# INTERRUPTED'
 said '^closing gdrdrv$'
-after INT 130 "$TOOLS/gdrcopy_copylat" --soft --sizes 64 --per-call -w 10000000 --min-time 600000
-said '^# interrupted: gdr_copy_to_mapping of 64 bytes after [0-9]+ of 10000000 calls$'
+after INT 130 "$TOOLS/gdrcopy_copylat" --soft --sizes 256K --per-call -w 10000000
+said '^# interrupted: gdr_copy_to_mapping of 262144 bytes after [0-9]+ of 10000000 calls$'
 
 # A signal that the parent ignores, as nohup and shells do for jobs, stays ignored.
 # shellcheck disable=SC2016
