@@ -61,13 +61,23 @@ static void vanish(struct input *in)
 	fake_rm_fail(FAKE_RM_ANY, 1, UINT32_MAX, input_pick(in, 2) ? GDR_NV_GPU_IS_LOST : 0, err);
 }
 
+static unsigned exported;       /* objects that VMM memory is exported as */
+
+static unsigned objects(uint64_t size)
+{
+	(void)size;
+	return exported;
+}
+
 /* Memory is something else than it is. */
 static void describe(struct input *in)
 {
 	uint32_t class = input_pick(in, 2) ? GDR_NV_CLASS_VIDMEM : (uint32_t)input_wild(in);
-	uint32_t space = input_pick(in, 4), objects = input_pick(in, 3);
+	uint32_t space = input_pick(in, 4);
 
-	fake_rm_describe_soft(class, space, objects, input_wild(in));
+	exported = input_pick(in, 3);
+	fake_rm_soft_objects = objects;
+	fake_rm_describe_soft(class, space, input_wild(in));
 }
 
 static void special(struct input *in)

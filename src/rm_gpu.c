@@ -270,22 +270,25 @@ int gdr_rm_part_dup(struct gdr_rm_gpu *gpu, uint32_t src_client, uint32_t src_ob
 	return ret < 0 ? no_other_parent(ret) : hold_checked(gpu, part);
 }
 
-int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part *part)
+int gdr_rm_export_objects(struct gdr_rm_gpu *gpu, int export_fd, unsigned *objects)
 {
 	uint32_t max_objects, instance;
 	int ret = gdr_rm_export_info(&gpu->client, export_fd, &max_objects, &instance);
 
 	if (ret < 0)
 		return ret;
-	if (max_objects != 1)
-		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the driver keeps this VMM allocation "
-				    "as %u objects, and only one can be mapped; allocate with "
-				    "cuMemAlloc, or cuMemCreate smaller pieces and map them side "
-				    "by side", max_objects);
 	if (instance != gpu->instance)
 		return gdr_log_fail(ENOTSUP, "gdr_pin_buffer: the VMM allocation is exported from "
 				    "device instance %u, not from %u, the GPU it is said to be on",
 				    instance, gpu->instance);
+	*objects = max_objects;
+	return 0;
+}
+
+int gdr_rm_part_import(struct gdr_rm_gpu *gpu, int export_fd, struct gdr_rm_part *part)
+{
+	int ret;
+
 	part->parent = gpu->device;
 	ret = gdr_rm_import(&gpu->client, part->parent, export_fd, &part->object);
 	if (ret == -EXDEV) {

@@ -34,6 +34,12 @@ enum gdr_rm_verdict {
 	GDR_RM_BROKEN,                  /* reason says why; stays so */
 };
 
+/* What is known about one kind of memory. */
+struct gdr_rm_known {
+	enum gdr_rm_verdict verdict;
+	char reason[320];
+};
+
 /* Which words of a CUDA IPC handle name what; found by calibration. */
 struct gdr_rm_ipc_layout {
 	unsigned client;        /* index of the u32 that is CUDA's RM client; the object follows */
@@ -59,8 +65,9 @@ struct gdr_rm_gpu {
 	pthread_mutex_t lock;
 	uint32_t subdevice;             /* 0 until memory below a subdevice is met */
 	CUcontext primary;              /* retained, or NULL */
-	enum gdr_rm_verdict ipc, vmm;   /* cuMemAlloc memory; VMM memory */
-	char ipc_reason[320], vmm_reason[320];
+	struct gdr_rm_known ipc;        /* cuMemAlloc memory */
+	struct gdr_rm_known vmm;        /* VMM memory exported as one object */
+	struct gdr_rm_known vmm_many;   /* VMM memory exported as several */
 	struct gdr_rm_ipc_layout layout;
 };
 
@@ -76,10 +83,14 @@ void gdr_rm_gpu_put(struct gdr_rm_gpu *gpu);
 /* In a forked child: nothing that was made is to be found any more. */
 void gdr_rm_gpu_after_fork_child(void);
 
+/* How many objects an export descriptor carries, all of this GPU.  0 or -errno. */
+int gdr_rm_export_objects(struct gdr_rm_gpu *gpu, int export_fd, unsigned *objects);
+
 /*
- * Hold a memory object: by CUDA's names for it, or by export descriptor.  Fills
- * parent and object of *part; offset and len are the caller's, and are checked
- * against the object, which must be video memory.  Caller holds gpu->lock.
+ * Hold a memory object: by CUDA's names for it, or the first one of an export
+ * descriptor.  Fills parent and object of *part; offset and len are the caller's,
+ * and are checked against the object, which must be video memory.  Caller holds
+ * gpu->lock.
  */
 int gdr_rm_part_dup(struct gdr_rm_gpu *gpu, uint32_t src_client, uint32_t src_object,
 		    struct gdr_rm_part *part);
@@ -108,6 +119,8 @@ int gdr_rm_part_window(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, uint64_
  * other memory shows; what says nothing about that may be tried again.
  */
 int gdr_rm_verify_ipc(struct gdr_rm_gpu *gpu, CUdeviceptr near);
-int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu, CUdeviceptr near);
+
+/* The same for VMM memory, of which near has size bytes exported as so many objects. */
+int gdr_rm_verify_vmm(struct gdr_rm_gpu *gpu, CUdeviceptr near, size_t size, unsigned objects);
 
 #endif

@@ -133,30 +133,49 @@ static int export_allocation(const struct gdr_cuda *cu, CUmemGenericAllocationHa
 	return fd;
 }
 
+/*
+ * Hold the exported allocation, mapped as size bytes at base: the part from `at`
+ * on, as far as it goes towards end.
+ */
+static int hold_export(struct gdr_rm_range *r, int fd, uint64_t base, uint64_t size, uint64_t at,
+		       uint64_t end)
+{
+	struct gdr_rm_part *part;
+	unsigned objects;
+	int ret = gdr_rm_export_objects(r->gpu, fd, &objects);
+
+	if (ret == 0)
+		ret = gdr_rm_verify_vmm(r->gpu, at, size, objects);
+	if (ret == 0)
+		ret = grow(r, &part);
+	if (ret < 0)
+		return ret;
+	part->offset = at - base;
+	part->len = (end < base + size ? end : base + size) - at;
+	ret = gdr_rm_part_import(r->gpu, fd, part);
+	if (ret == 0)
+		r->nparts++;
+	return ret;
+}
+
 /* Hold the allocation mapped at `at`, as far as it goes towards end.  handle is consumed. */
 static int pin_segment(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle, uint64_t at,
 		       uint64_t end)
 {
 	const struct gdr_cuda *cu = r->gpu->cu;
-	struct gdr_rm_part *part = NULL;
 	uint64_t base = 0, size = 0;
-	int fd = -1;
-	int ret = ask_mapping(cu, at, &base, &size);
+	int fd, ret = ask_mapping(cu, at, &base, &size);
 
-	if (ret == 0) {
-		fd = export_allocation(cu, handle, at);
-		ret = fd < 0 ? fd : grow(r, &part);
+	if (ret < 0) {
+		cu->MemRelease(handle);
+		return ret;
 	}
+	fd = export_allocation(cu, handle, at);
 	cu->MemRelease(handle);
-	if (ret == 0) {
-		part->offset = at - base;
-		part->len = (end < base + size ? end : base + size) - at;
-		ret = gdr_rm_part_import(r->gpu, fd, part);
-		if (ret == 0)
-			r->nparts++;
-	}
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return fd;
+	ret = hold_export(r, fd, base, size, at, end);
+	close(fd);
 	return ret;
 }
 
@@ -165,12 +184,8 @@ static int pin_vmm(struct gdr_rm_range *r, CUmemGenericAllocationHandle handle)
 {
 	const struct gdr_cuda *cu = r->gpu->cu;
 	uint64_t at = r->va, end = r->va + r->size;
-	int ret = gdr_rm_verify_vmm(r->gpu, r->va);
+	int ret;
 
-	if (ret < 0) {
-		cu->MemRelease(handle);
-		return ret;
-	}
 	for (;;) {
 		struct answer a;
 		CUresult res;

@@ -15,8 +15,9 @@
 
 static struct fake_memory *memories;
 static uint32_t next_object = CUDA_OBJECT;
-static uint32_t soft_class, soft_space, soft_max_objects;
+static uint32_t soft_class, soft_space;
 static uint64_t soft_size;
+unsigned (*fake_rm_soft_objects)(uint64_t size);
 
 static void *or_abort(void *p)
 {
@@ -160,11 +161,10 @@ void fake_rm_memory_describe(uint32_t object, uint32_t class, uint32_t space, ui
 	pthread_mutex_unlock(&fake_lock);
 }
 
-void fake_rm_describe_soft(uint32_t class, uint32_t space, uint32_t max_objects, uint64_t size)
+void fake_rm_describe_soft(uint32_t class, uint32_t space, uint64_t size)
 {
 	soft_class = class;
 	soft_space = space;
-	soft_max_objects = max_objects;
 	soft_size = size;
 }
 
@@ -172,7 +172,7 @@ void fake_memory_soft_kind(struct fake_memory *out)
 {
 	out->class = soft_class;
 	out->space = soft_space;
-	out->max_objects = soft_max_objects;
+	out->max_objects = fake_rm_soft_objects ? fake_rm_soft_objects(out->size) : 1;
 	if (soft_size)
 		out->size = soft_size;
 }
@@ -194,7 +194,8 @@ void fake_memory_reset(void)
 {
 	struct fake_memory *m, *next;
 
-	fake_rm_describe_soft(GDR_NV_CLASS_VIDMEM, GDR_NV_SPACE_VIDMEM, 1, 0);
+	fake_rm_describe_soft(GDR_NV_CLASS_VIDMEM, GDR_NV_SPACE_VIDMEM, 0);
+	fake_rm_soft_objects = NULL;
 	for (m = memories; m; m = next) {
 		next = m->next;
 		if (m->handle) {

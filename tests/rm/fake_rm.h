@@ -102,10 +102,12 @@ void fake_rm_memory_free(uint32_t object);      /* CUDA's reference; windows kee
 int fake_rm_memory_export(uint32_t object);     /* a new export descriptor */
 void fake_rm_memory_describe(uint32_t object, uint32_t class, uint32_t space, uint32_t max_objects);
 /*
- * What softcuda's memory is said to be from now on; video memory, 1 object and
- * size 0, which is the true one, after reset.
+ * What softcuda's memory is said to be from now on; after reset video memory, and
+ * size 0, which is the true one.
  */
-void fake_rm_describe_soft(uint32_t class, uint32_t space, uint32_t max_objects, uint64_t size);
+void fake_rm_describe_soft(uint32_t class, uint32_t space, uint64_t size);
+/* How many objects softcuda's memory of so many bytes is exported as; NULL, after reset: 1. */
+extern unsigned (*fake_rm_soft_objects)(uint64_t size);
 unsigned fake_rm_memory_live(void);             /* objects whose bytes still exist */
 
 #endif

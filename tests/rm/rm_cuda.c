@@ -107,16 +107,15 @@ static void no_memory_to_calibrate_is_not_for_ever(void **state)
 static void memory_that_is_not_as_expected(void **state)
 {
 	static const struct {
-		uint32_t class, space, max_objects;
+		uint32_t class, space;
 		uint64_t size;
 		int err;
-		const char *alloc, *vmm;        /* in the reason, or NULL: it works */
+		const char *reason;
 	} rows[] = {
-		{ 0x3e, 1, 1, 0, ENOTSUP, "no video memory", "no video memory" },
-		{ 0x40, 1, 1, 0, ENOTSUP, "no video memory", "no video memory" },
-		{ 0x3e, 2, 1, 0, ENOTSUP, "no video memory", "no video memory" },
-		{ 0x40, 2, 3, 0, ENOTSUP, NULL, "as 3 objects" },
-		{ 0x40, 2, 1, MIB, EINVAL, "past the end", "past the end" },
+		{ 0x3e, 1, 0, ENOTSUP, "no video memory" },
+		{ 0x40, 1, 0, ENOTSUP, "no video memory" },
+		{ 0x3e, 2, 0, ENOTSUP, "no video memory" },
+		{ 0x40, 2, MIB, EINVAL, "past the end" },
 	};
 	CUdeviceptr ptr;
 	struct vmm v;
@@ -129,28 +128,22 @@ static void memory_that_is_not_as_expected(void **state)
 
 		assert_non_null(g);
 		/* From the start, so that the scratch memory is no better ... */
-		fake_rm_describe_soft(rows[i].class, rows[i].space, rows[i].max_objects,
-				      rows[i].size);
-		if (!rows[i].alloc)
-			round_trip(g, ptr, 2 * MIB);
-		else
-			refuse_pin(g, ptr, 2 * MIB, ENOTSUP, "could not be verified");
+		fake_rm_describe_soft(rows[i].class, rows[i].space, rows[i].size);
+		refuse_pin(g, ptr, 2 * MIB, ENOTSUP, "could not be verified");
 		refuse_pin(g, v.ptr, 2 * MIB, ENOTSUP, "could not be verified");
 		assert_int_equal(gdr_close(g), 0);
 
 		/* ... and with scratch memory that is as it should be. */
-		fake_rm_describe_soft(0x40, 2, 1, 0);
+		fake_rm_describe_soft(0x40, 2, 0);
 		g = gdr_open();
 		assert_non_null(g);
 		round_trip(g, ptr, 2 * MIB);
 		round_trip(g, v.ptr, 2 * MIB);
-		fake_rm_describe_soft(rows[i].class, rows[i].space, rows[i].max_objects,
-				      rows[i].size);
-		if (rows[i].alloc)
-			refuse_pin(g, ptr, 2 * MIB, rows[i].err, rows[i].alloc);
-		refuse_pin(g, v.ptr, 2 * MIB, rows[i].err, rows[i].vmm);
+		fake_rm_describe_soft(rows[i].class, rows[i].space, rows[i].size);
+		refuse_pin(g, ptr, 2 * MIB, rows[i].err, rows[i].reason);
+		refuse_pin(g, v.ptr, 2 * MIB, rows[i].err, rows[i].reason);
 		assert_int_equal(gdr_close(g), 0);
-		fake_rm_describe_soft(0x40, 2, 1, 0);
+		fake_rm_describe_soft(0x40, 2, 0);
 	}
 	cuda_free(ptr);
 	vmm_free(&v);

@@ -28,7 +28,7 @@ static void cuda_failure_is_not_for_ever(void **state)
 		"cuMemAlloc:1:709",
 		"cuMemCreate:1:999",
 		"cuMemMap:1:999",
-		"cuMemExportToShareableHandle:1:999",
+		"cuMemExportToShareableHandle:2:999",
 	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
