@@ -85,10 +85,10 @@ for form in csv json; do
 done
 valid
 mv "$OUT/stdout" "$OUT/base.json"
-expect 0 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/base.json" \
-	--tolerance 10000
-# A median of nothing is worse with every tolerance.
-sed -E 's/("median_us": )[0-9.]+/\10.000001/' "$OUT/base.json" >"$OUT/none.json"
+# Medians of softcuda vary by any factor; of an hour all are better, of nothing worse.
+sed -E 's/("median_us": )[0-9.e+-]+/\13.6e9/' "$OUT/base.json" >"$OUT/slow.json"
+expect 0 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/slow.json"
+sed -E 's/("median_us": )[0-9.e+-]+/\11e-6/' "$OUT/base.json" >"$OUT/none.json"
 expect 3 "$pplat" --soft -m both --sizes 0,64 -B 1,2 -t 50 --baseline "$OUT/none.json"
 
 # A curve for each number of blocks.

@@ -31,7 +31,8 @@ unset SOFTCUDA_DEVICES
 export SOFTCUDA_FAIL='cuMemAlloc:*:2'
 valid 1 error copylat --sizes 4
 unset SOFTCUDA_FAIL
-valid 0 baseline copybw --sizes 4,4K -w 10 -r 10 --baseline "$OUT/copybw.json" --tolerance 10000
+sed -E 's/("mb_per_s": )[0-9.e+-]+/\11e-6/' "$OUT/copybw.json" >"$OUT/slow.json"
+valid 0 baseline copybw --sizes 4,4K -w 10 -r 10 --baseline "$OUT/slow.json"
 
 # spoil PROGRAM: change the document d in some way; it is not valid any more.
 spoil() {
