@@ -4,10 +4,11 @@
 
 #include <dirent.h>
 #include <poll.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,22 @@ int in_child(void (*run)(void *), void *arg)
 	if (waitpid(pid, &status, 0) != pid)
 		die("waitpid");
 	return status;
+}
+
+static void write_there(void *va)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(SIGSEGV, SIG_DFL);
+	*(volatile char *)va = 1;
+}
+
+bool faults_in_child(void *va)
+{
+	int status = in_child(write_there, va);
+
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
 static void apply_env(const char *const *env)
@@ -170,4 +187,18 @@ int count_fds(void)
 		n++;
 	closedir(d);
 	return n;
+}
+
+bool has_mapping_named(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4096];
+	bool found = false;
+
+	if (!maps)
+		die("/proc/self/maps");
+	while (fgets(line, sizeof(line), maps))
+		found |= strstr(line, name) != NULL;
+	fclose(maps);
+	return found;
 }

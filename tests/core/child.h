@@ -3,6 +3,7 @@
 #ifndef CORE_CHILD_H
 #define CORE_CHILD_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* In a child, where cmocka's assertions would run the rest of the tests there. */
@@ -19,6 +20,9 @@ void child_exit(int status) __attribute__((noreturn));
 
 /* Run it in a forked child, which exits with 0 if it returns.  The wait status. */
 int in_child(void (*run)(void *), void *arg);
+
+/* Does a child that writes to va die of SIGSEGV? */
+bool faults_in_child(void *va);
 
 struct output {
 	int status; /* wait status */
@@ -37,5 +41,8 @@ void run_self(struct output *o, const char *const *env, const char *mode);
 
 /* Number of open descriptors of this process. */
 int count_fds(void);
+
+/* Does this process have a mapping with such a name in /proc/self/maps? */
+bool has_mapping_named(const char *name);
 
 #endif

@@ -3,10 +3,7 @@
 #include "soft.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "cuda.h"
 
@@ -58,23 +55,11 @@ static void end_scene(const struct scene *s)
 	assert_int_equal(count_fds(), s->fds);
 }
 
-static void touch_there(void *arg)
-{
-	struct scene *s = arg;
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(SIGSEGV, SIG_DFL);
-	*(volatile char *)s->va = 1;
-}
-
 static void d14_a_mapping_is_not_inherited(void **state)
 {
 	struct scene s = make_scene();
-	int status = in_child(touch_there, &s);
 
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), SIGSEGV);
+	assert_true(faults_in_child(s.va));
 	end_scene(&s);
 }
 
@@ -182,30 +167,16 @@ static void *map_and_unmap(void *arg)
 /* Device memory of this process shows as softcuda's files; none may be there. */
 static void look_for_mappings(void *arg)
 {
-	char line[4096];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	CHECK(maps);
-	while (fgets(line, sizeof(line), maps))
-		CHECK(!strstr(line, "memfd:softcuda"));
-	fclose(maps);
+	CHECK(!has_mapping_named("memfd:softcuda"));
 }
 
 static void d14_no_fork_falls_between_mmap_and_madvise(void **state)
 {
 	pthread_t threads[THREADS];
-	char line[4096];
-	bool seen = false;
-	FILE *maps;
 
 	shared = make_scene();
 	/* what is looked for is there, in the parent */
-	maps = fopen("/proc/self/maps", "r");
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps))
-		seen |= strstr(line, "memfd:softcuda") != NULL;
-	fclose(maps);
-	assert_true(seen);
+	assert_true(has_mapping_named("memfd:softcuda"));
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, map_and_unmap, NULL);
 	while (atomic_load(&rounds) < 100)
