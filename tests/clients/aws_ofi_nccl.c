@@ -16,17 +16,9 @@ typedef struct {
 } aws_mh;
 
 static struct {
-	aws_t (*open)(void);
-	int (*close)(aws_t);
-	int (*pin)(aws_t, unsigned long, size_t, uint64_t, uint32_t, aws_mh *);
+	CLIENT_CALLS(aws_t, aws_mh)
 	int (*pin_v2)(aws_t, unsigned long, size_t, uint32_t, aws_mh *);
-	int (*unpin)(aws_t, aws_mh);
-	int (*map)(aws_t, aws_mh, void **, size_t);
-	int (*unmap)(aws_t, aws_mh, void *, size_t);
-	void (*runtime_version)(int *, int *);
-	int (*driver_version)(aws_t, int *, int *);
-	int (*copy_to)(aws_mh, void *, const void *, size_t);
-	int (*copy_from)(aws_mh, void *, const void *, size_t);
+	CLIENT_VERSIONS(aws_t)
 } api;
 
 static aws_t g;
@@ -41,16 +33,8 @@ static void load(void)
 	void *lib = load_library("libgdrapi.so", RTLD_NOW);
 	int lib_major, lib_minor, drv_major, drv_minor;
 
-	LOOK_UP(lib, api.open, "gdr_open");
-	LOOK_UP(lib, api.close, "gdr_close");
-	LOOK_UP(lib, api.pin, "gdr_pin_buffer");
-	LOOK_UP(lib, api.unpin, "gdr_unpin_buffer");
-	LOOK_UP(lib, api.map, "gdr_map");
-	LOOK_UP(lib, api.unmap, "gdr_unmap");
-	LOOK_UP(lib, api.runtime_version, "gdr_runtime_get_version");
-	LOOK_UP(lib, api.driver_version, "gdr_driver_get_version");
-	LOOK_UP(lib, api.copy_to, "gdr_copy_to_mapping");
-	LOOK_UP(lib, api.copy_from, "gdr_copy_from_mapping");
+	LOOK_UP_CALLS(lib, api);
+	LOOK_UP_VERSIONS(lib, api);
 	g = api.open();
 	CHECK(g);
 	api.runtime_version(&lib_major, &lib_minor);

@@ -13,32 +13,16 @@ typedef struct {
 } doca_mh;
 
 static struct {
-	doca_t (*open)(void);
-	int (*close)(doca_t);
-	int (*pin)(doca_t, unsigned long, size_t, uint64_t, uint32_t, doca_mh *);
-	int (*unpin)(doca_t, doca_mh);
-	int (*map)(doca_t, doca_mh, void **, size_t);
-	int (*unmap)(doca_t, doca_mh, void *, size_t);
-	void (*runtime_version)(int *, int *);
-	int (*driver_version)(doca_t, int *, int *);
-	int (*copy_to)(doca_mh, void *, const void *, size_t);
-	int (*copy_from)(doca_mh, void *, const void *, size_t);
+	CLIENT_CALLS(doca_t, doca_mh)
+	CLIENT_VERSIONS(doca_t)
 } api;
 
 static void load(void)
 {
 	void *lib = load_library("libgdrapi.so.2", RTLD_LAZY);
 
-	LOOK_UP(lib, api.open, "gdr_open");
-	LOOK_UP(lib, api.close, "gdr_close");
-	LOOK_UP(lib, api.pin, "gdr_pin_buffer");
-	LOOK_UP(lib, api.unpin, "gdr_unpin_buffer");
-	LOOK_UP(lib, api.map, "gdr_map");
-	LOOK_UP(lib, api.unmap, "gdr_unmap");
-	LOOK_UP(lib, api.copy_to, "gdr_copy_to_mapping");
-	LOOK_UP(lib, api.copy_from, "gdr_copy_from_mapping");
-	LOOK_UP(lib, api.runtime_version, "gdr_runtime_get_version");
-	LOOK_UP(lib, api.driver_version, "gdr_driver_get_version");
+	LOOK_UP_CALLS(lib, api);
+	LOOK_UP_VERSIONS(lib, api);
 }
 
 int main(void)

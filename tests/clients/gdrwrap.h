@@ -26,18 +26,10 @@ struct wrap_info {
 _Static_assert(sizeof(struct wrap_info) == 40, "the struct of 2.0 to 2.3");
 
 static struct {
-	wrap_t (*open)(void);
-	int (*close)(wrap_t);
-	int (*pin)(wrap_t, unsigned long, size_t, uint64_t, uint32_t, wrap_mh *);
+	CLIENT_CALLS(wrap_t, wrap_mh)
 	int (*pin_v2)(wrap_t, unsigned long, size_t, uint32_t, wrap_mh *);
-	int (*unpin)(wrap_t, wrap_mh);
 	int (*get_info)(wrap_t, wrap_mh, struct wrap_info *);
-	int (*map)(wrap_t, wrap_mh, void **, size_t);
-	int (*unmap)(wrap_t, wrap_mh, void *, size_t);
-	void (*runtime_version)(int *, int *);
-	int (*driver_version)(wrap_t, int *, int *);
-	int (*copy_to)(wrap_mh, void *, const void *, size_t);
-	int (*copy_from)(wrap_mh, void *, const void *, size_t);
+	CLIENT_VERSIONS(wrap_t)
 } wrap;
 
 static pthread_mutex_t wrap_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,17 +48,9 @@ static inline void wrap_load(void)
 {
 	void *lib = load_library("libgdrapi.so", RTLD_NOW);
 
-	LOOK_UP(lib, wrap.open, "gdr_open");
-	LOOK_UP(lib, wrap.close, "gdr_close");
-	LOOK_UP(lib, wrap.pin, "gdr_pin_buffer");
-	LOOK_UP(lib, wrap.unpin, "gdr_unpin_buffer");
+	LOOK_UP_CALLS(lib, wrap);
 	LOOK_UP(lib, wrap.get_info, "gdr_get_info");
-	LOOK_UP(lib, wrap.map, "gdr_map");
-	LOOK_UP(lib, wrap.unmap, "gdr_unmap");
-	LOOK_UP(lib, wrap.runtime_version, "gdr_runtime_get_version");
-	LOOK_UP(lib, wrap.driver_version, "gdr_driver_get_version");
-	LOOK_UP(lib, wrap.copy_to, "gdr_copy_to_mapping");
-	LOOK_UP(lib, wrap.copy_from, "gdr_copy_from_mapping");
+	LOOK_UP_VERSIONS(lib, wrap);
 	/* optional */
 	wrap.pin_v2 = (__typeof__(wrap.pin_v2))dlsym(lib, "gdr_pin_buffer_v2");
 }

@@ -12,14 +12,7 @@ typedef struct {
 } fabric_mh;
 
 static struct {
-	fabric_t (*open)(void);
-	int (*close)(fabric_t);
-	int (*pin)(fabric_t, unsigned long, size_t, uint64_t, uint32_t, fabric_mh *);
-	int (*unpin)(fabric_t, fabric_mh);
-	int (*map)(fabric_t, fabric_mh, void **, size_t);
-	int (*unmap)(fabric_t, fabric_mh, void *, size_t);
-	int (*copy_to)(fabric_mh, void *, const void *, size_t);
-	int (*copy_from)(fabric_mh, void *, const void *, size_t);
+	CLIENT_CALLS(fabric_t, fabric_mh)
 } api;
 
 static fabric_t g;
@@ -39,14 +32,7 @@ static void load(void)
 	CHECK(lib);
 	/* both names are the same library */
 	CHECK(load_library("libgdrapi.so.2", RTLD_NOW) == lib);
-	LOOK_UP(lib, api.open, "gdr_open");
-	LOOK_UP(lib, api.close, "gdr_close");
-	LOOK_UP(lib, api.pin, "gdr_pin_buffer");
-	LOOK_UP(lib, api.unpin, "gdr_unpin_buffer");
-	LOOK_UP(lib, api.map, "gdr_map");
-	LOOK_UP(lib, api.unmap, "gdr_unmap");
-	LOOK_UP(lib, api.copy_to, "gdr_copy_to_mapping");
-	LOOK_UP(lib, api.copy_from, "gdr_copy_from_mapping");
+	LOOK_UP_CALLS(lib, api);
 }
 
 static int reg(struct mr *m, uint64_t address, size_t length)

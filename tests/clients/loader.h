@@ -73,6 +73,42 @@ static inline void *look_up(void *lib, const char *name)
 
 #define LOOK_UP(lib, var, name) ((var) = (__typeof__(var))look_up(lib, name))
 
+/*
+ * The calls that clients look up by these names: fields of a struct of the client's
+ * own, over its own types for gdr_t and gdr_mh_t, and how they are filled in.
+ */
+#define CLIENT_CALLS(gdr, mh) \
+	gdr (*open)(void); \
+	int (*close)(gdr); \
+	int (*pin)(gdr, unsigned long, size_t, uint64_t, uint32_t, mh *); \
+	int (*unpin)(gdr, mh); \
+	int (*map)(gdr, mh, void **, size_t); \
+	int (*unmap)(gdr, mh, void *, size_t); \
+	int (*copy_to)(mh, void *, const void *, size_t); \
+	int (*copy_from)(mh, void *, const void *, size_t);
+
+#define LOOK_UP_CALLS(lib, api) \
+	do { \
+		LOOK_UP(lib, (api).open, "gdr_open"); \
+		LOOK_UP(lib, (api).close, "gdr_close"); \
+		LOOK_UP(lib, (api).pin, "gdr_pin_buffer"); \
+		LOOK_UP(lib, (api).unpin, "gdr_unpin_buffer"); \
+		LOOK_UP(lib, (api).map, "gdr_map"); \
+		LOOK_UP(lib, (api).unmap, "gdr_unmap"); \
+		LOOK_UP(lib, (api).copy_to, "gdr_copy_to_mapping"); \
+		LOOK_UP(lib, (api).copy_from, "gdr_copy_from_mapping"); \
+	} while (0)
+
+#define CLIENT_VERSIONS(gdr) \
+	void (*runtime_version)(int *, int *); \
+	int (*driver_version)(gdr, int *, int *);
+
+#define LOOK_UP_VERSIONS(lib, api) \
+	do { \
+		LOOK_UP(lib, (api).runtime_version, "gdr_runtime_get_version"); \
+		LOOK_UP(lib, (api).driver_version, "gdr_driver_get_version"); \
+	} while (0)
+
 #define CUDA_CALLS(X) \
 	X(Init, cuInit) \
 	X(DeviceGetCount, cuDeviceGetCount) \

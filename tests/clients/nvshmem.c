@@ -28,17 +28,9 @@ struct shmem_info {
 _Static_assert(sizeof(struct shmem_info) == 48, "the struct of 2.4 and later");
 
 static struct {
-	shmem_t (*open)(void);
-	int (*close)(shmem_t);
-	int (*pin)(shmem_t, unsigned long, size_t, uint64_t, uint32_t, shmem_mh *);
-	int (*unpin)(shmem_t, shmem_mh);
+	CLIENT_CALLS(shmem_t, shmem_mh)
 	int (*get_info)(shmem_t, shmem_mh, struct shmem_info *);
-	int (*map)(shmem_t, shmem_mh, void **, size_t);
-	int (*unmap)(shmem_t, shmem_mh, void *, size_t);
-	void (*runtime_version)(int *, int *);
-	int (*driver_version)(shmem_t, int *, int *);
-	int (*copy_to)(shmem_mh, void *, const void *, size_t);
-	int (*copy_from)(shmem_mh, void *, const void *, size_t);
+	CLIENT_VERSIONS(shmem_t)
 } api;
 
 static shmem_t init(void)
@@ -50,15 +42,8 @@ static shmem_t init(void)
 	LOOK_UP(lib, api.runtime_version, "gdr_runtime_get_version");
 	api.runtime_version(&major, &minor);
 	CHECK(major == BUILT_MAJOR && minor >= BUILT_MINOR);
-	LOOK_UP(lib, api.open, "gdr_open");
-	LOOK_UP(lib, api.close, "gdr_close");
-	LOOK_UP(lib, api.pin, "gdr_pin_buffer");
-	LOOK_UP(lib, api.unpin, "gdr_unpin_buffer");
-	LOOK_UP(lib, api.map, "gdr_map");
-	LOOK_UP(lib, api.unmap, "gdr_unmap");
+	LOOK_UP_CALLS(lib, api);
 	LOOK_UP(lib, api.get_info, "gdr_get_info");
-	LOOK_UP(lib, api.copy_to, "gdr_copy_to_mapping");
-	LOOK_UP(lib, api.copy_from, "gdr_copy_from_mapping");
 	LOOK_UP(lib, api.driver_version, "gdr_driver_get_version");
 	g = api.open();
 	CHECK(g);
