@@ -62,12 +62,67 @@ static unsigned clamp(int spins)
 	return spins < 0 ? 0 : spins > MOST_SPINS ? MOST_SPINS : (unsigned)spins;
 }
 
+/* One try, the left side so many spins late, or early; did it come first? */
+static bool one_try(unsigned n, int late)
+{
+	state.gone = state.over = 0;
+	state.map = state.moved = NULL;
+	state.left_ret = state.right_ret = 0;
+	if (kind->before)
+		kind->before(&state);
+	right_spins = clamp(-late);
+	__atomic_store_n(&started, n, __ATOMIC_RELEASE);
+	spin(clamp(late));
+	kind->left(&state);
+	wait_for(&finished, n);
+	return kind->after(&state);
+}
+
+/* How late the left side starts, in spins: steered to where now one, now the other is first. */
+struct aim {
+	int offset, step;
+	bool last_first;
+};
+
+/* Larger steps while the same side wins, smaller ones around the border. */
+static void steer(struct aim *a, bool left_first)
+{
+	a->step = left_first == a->last_first ? a->step * 2 : a->step / 4;
+	a->step = a->step < 16 ? 16 : a->step > 4096 ? 4096 : a->step;
+	a->last_first = left_first;
+	a->offset += left_first ? a->step : -a->step;
+	if (a->offset > MOST_SPINS || a->offset < -MOST_SPINS)
+		a->offset = 0;
+}
+
+/* All tries; the number of the one that is not made any more. */
+static unsigned make_tries(void)
+{
+	uint64_t end = now_us() + seconds * 1000000;
+	struct aim aim = { .step = 64 };
+	unsigned n;
+
+	for (n = 1; n <= tries && guest_failures() < 20; n++) {
+		int jitter = (int)(pseudo_random(&state.random) % 1024) - 512;
+		bool left_first;
+
+		if (seconds && n > LEAST_TRIES && now_us() > end)
+			break;
+		left_first = one_try(n, aim.offset + jitter);
+		if (left_first)
+			state.left_first++;
+		else
+			state.right_first++;
+		steer(&aim, left_first);
+		if (n % 1000 == 0)
+			want_eq(sim_damage(), 0);
+	}
+	return n;
+}
+
 static void one_kind(void)
 {
 	uint64_t pins = sim_pins();
-	int offset = 0, step = 64; /* spins that the left side starts later */
-	bool last_first = false;
-	uint64_t end = now_us() + seconds * 1000000;
 	pthread_t thread;
 	unsigned n;
 
@@ -79,39 +134,7 @@ static void one_kind(void)
 	started = finished = 0;
 	leave = false;
 	need(pthread_create(&thread, NULL, right_side, NULL) == 0);
-
-	for (n = 1; n <= tries && guest_failures() < 20; n++) {
-		if (seconds && n > LEAST_TRIES && now_us() > end)
-			break;
-		int jitter = (int)(pseudo_random(&state.random) % 1024) - 512, late;
-		bool left_first;
-
-		state.gone = state.over = 0;
-		state.map = state.moved = NULL;
-		state.left_ret = state.right_ret = 0;
-		if (kind->before)
-			kind->before(&state);
-		late = offset + jitter;
-		right_spins = clamp(-late);
-		__atomic_store_n(&started, n, __ATOMIC_RELEASE);
-		spin(clamp(late));
-		kind->left(&state);
-		wait_for(&finished, n);
-		left_first = kind->after(&state);
-		if (left_first)
-			state.left_first++;
-		else
-			state.right_first++;
-		/* larger steps while the same side wins, smaller ones around the border */
-		step = left_first == last_first ? step * 2 : step / 4;
-		step = step < 16 ? 16 : step > 4096 ? 4096 : step;
-		last_first = left_first;
-		offset += left_first ? step : -step;
-		if (offset > MOST_SPINS || offset < -MOST_SPINS)
-			offset = 0;
-		if (n % 1000 == 0)
-			want_eq(sim_damage(), 0);
-	}
+	n = make_tries();
 	leave = true;
 	__atomic_store_n(&started, n, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);

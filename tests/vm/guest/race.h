@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define RACE_NO_FD (-1)		/* the driver's file was closed by a side */
+
 struct race {
 	/* what the kinds share; before() sets what it needs, anew each time */
 	int fd;
@@ -48,5 +50,22 @@ int race_main(int argc, char **argv, const struct race_kind *kinds, size_t n);
 void race_touch(struct race *r, char *at, unsigned times);
 /* After the pages were taken away: counts what can still be reached. */
 void race_want_dead(struct race *r, const char *at, size_t len);
+
+/* race_parts.c: for before().  A pin, and with a mapping; of memory where there is none yet. */
+void race_pinned(struct race *r);
+void race_mapped(struct race *r);
+
+/* For left().  race_map: left_ret is what mmap said; is there a mapping? */
+bool race_map(struct race *r);
+void race_move(struct race *r);
+
+/* For right(). */
+void race_unpin(struct race *r);
+
+/* For after(), of map and moved. */
+void race_want_mappings_dead(struct race *r);
+void race_unmap_all(struct race *r);
+/* As after(): the unpin worked and left nothing; the left side was first if left_ret is 0. */
+bool race_after_unpin(struct race *r);
 
 #endif

@@ -11,25 +11,22 @@
 #include "race.h"
 #include "sim.h"
 
-#define NO_FD	(-1)
-
+/* What the right side freed is gone, so each try has memory of its own. */
 static void allocated(struct race *r)
 {
 	r->va = sim_alloc(r->size);
-	if (r->fd == NO_FD)
-		r->fd = dev_open();
 }
 
 static void pinned(struct race *r)
 {
 	allocated(r);
-	r->handle = dev_must_pin(r->fd, r->va, r->size);
+	race_pinned(r);
 }
 
 static void mapped(struct race *r)
 {
-	pinned(r);
-	r->map = dev_must_map(r->fd, r->handle, r->size);
+	allocated(r);
+	race_mapped(r);
 }
 
 static void free_memory(struct race *r)
@@ -38,40 +35,20 @@ static void free_memory(struct race *r)
 	__atomic_store_n(&r->gone, !r->persistent, __ATOMIC_RELEASE);
 }
 
-static void want_mapping_dead(struct race *r)
-{
-	if (r->map)
-		race_want_dead(r, r->map, r->size);
-	if (r->moved)
-		race_want_dead(r, r->moved, r->size);
-}
-
-static void unmap_all(struct race *r)
-{
-	if (r->map)
-		munmap(r->map, r->size);
-	if (r->moved)
-		munmap(r->moved, r->size);
-}
-
 /* Dead after the free, or after the unpin where memory is persistent. */
 static void want_gone(struct race *r)
 {
 	want_eq(dev_cb_flag(r->fd, r->handle), !r->persistent);
 	if (!r->persistent)
-		want_mapping_dead(r);
+		race_want_mappings_dead(r);
 	want_eq(dev_unpin(r->fd, r->handle), 0);
-	want_mapping_dead(r);
-	unmap_all(r);
+	race_want_mappings_dead(r);
+	race_unmap_all(r);
 }
 
 static void do_mmap(struct race *r)
 {
-	void *map;
-
-	r->left_ret = dev_map(r->fd, r->handle, r->size, &map);
-	if (r->left_ret == 0) {
-		r->map = map;
+	if (race_map(r)) {
 		r->left_ret = r->over;
 		race_touch(r, r->map, 8);
 	}
@@ -101,24 +78,6 @@ static bool after_touch(struct race *r)
 	return first;
 }
 
-static void move(struct race *r)
-{
-	char *to = mmap(NULL, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	void *at = mremap(r->map, r->size, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-
-	r->moved = to;
-	r->left_ret = r->over;
-	if (at != MAP_FAILED)
-		race_touch(r, at, 8);
-}
-
-static void unmap(struct race *r)
-{
-	want_eq(munmap(r->map, r->size), 0);
-	r->map = NULL;
-	r->left_ret = r->over;
-}
-
 static void unpin(struct race *r)
 {
 	r->left_ret = dev_unpin(r->fd, r->handle);
@@ -129,8 +88,8 @@ static void unpin(struct race *r)
 
 static bool after_unpin(struct race *r)
 {
-	want_mapping_dead(r);
-	unmap_all(r);
+	race_want_mappings_dead(r);
+	race_unmap_all(r);
 	want_eq(dev_unpin(r->fd, r->handle), -EINVAL);
 	return r->left_ret == 0;
 }
@@ -173,8 +132,8 @@ static bool after_one_of_two(struct race *r)
 	want_eq(dev_cb_flag(r->fd, second), !r->persistent);
 	race_want_dead(r, r->map, r->size);
 	want_eq(dev_unpin(r->fd, second), 0);
-	want_mapping_dead(r);
-	unmap_all(r);
+	race_want_mappings_dead(r);
+	race_unmap_all(r);
 	return r->left_ret == 0;
 }
 
@@ -205,20 +164,20 @@ static bool after_other(struct race *r)
 static void close_file(struct race *r)
 {
 	close(r->fd);
-	r->fd = NO_FD;
+	r->fd = RACE_NO_FD;
 	r->left_ret = r->over;
 }
 
 /* Without a mapping the close is the last one, and unpins. */
 static bool after_close(struct race *r)
 {
-	unmap_all(r);
+	race_unmap_all(r);
 	return r->left_ret == 0;
 }
 
-static void unmap_last(struct race *r)
+static void unmap(struct race *r)
 {
-	munmap(r->map, r->size);
+	want_eq(munmap(r->map, r->size), 0);
 	r->map = NULL;
 	r->left_ret = r->over;
 }
@@ -227,7 +186,7 @@ static void mapped_and_closed(struct race *r)
 {
 	mapped(r);
 	close(r->fd);
-	r->fd = NO_FD;
+	r->fd = RACE_NO_FD;
 }
 
 static void query(struct race *r)
@@ -249,7 +208,7 @@ static void query(struct race *r)
 static const struct race_kind kinds[] = {
 	{ "mmap_free", pinned, do_mmap, free_memory, after_mmap },
 	{ "fault_free", mapped, touch, free_memory, after_touch },
-	{ "mremap_free", mapped, move, free_memory, after_touch },
+	{ "mremap_free", mapped, race_move, free_memory, after_touch },
 	{ "munmap_free", mapped, unmap, free_memory, after_touch },
 	{ "unpin_free", mapped, unpin, free_memory, after_unpin },
 	{ "unpin_one_of_two_free", pinned_twice, unpin, free_memory, after_one_of_two },
@@ -257,7 +216,7 @@ static const struct race_kind kinds[] = {
 	{ "pin_free", allocated, pin, free_memory, after_pin },
 	{ "close_free", pinned, close_file, free_memory, after_close },
 	{ "close_mapped_free", mapped, close_file, free_memory, after_close },
-	{ "last_munmap_free", mapped_and_closed, unmap_last, free_memory, after_close },
+	{ "last_munmap_free", mapped_and_closed, unmap, free_memory, after_close },
 	{ "query_free", mapped, query, free_memory, after_touch },
 };
 

@@ -11,31 +11,6 @@
 #include "race.h"
 #include "sim.h"
 
-#define NO_FD	(-1)
-
-static void mapped(struct race *r)
-{
-	if (r->fd == NO_FD)
-		r->fd = dev_open();
-	if (!r->va)
-		r->va = sim_alloc(r->size);
-	r->handle = dev_must_pin(r->fd, r->va, r->size);
-	r->map = dev_must_map(r->fd, r->handle, r->size);
-}
-
-static void unpin(struct race *r)
-{
-	r->right_ret = dev_unpin(r->fd, r->handle);
-	__atomic_store_n(&r->gone, 1, __ATOMIC_RELEASE);
-}
-
-static void want_gone(struct race *r)
-{
-	want_eq(r->right_ret, 0);
-	race_want_dead(r, r->map, r->size);
-	munmap(r->map, r->size);
-}
-
 /* The child has no such mapping, nor a say about the pin. */
 static void in_the_fork(void *arg)
 {
@@ -53,12 +28,6 @@ static void do_fork(struct race *r)
 	want_eq(wait_child(pid), 0);
 }
 
-static bool after_fork(struct race *r)
-{
-	want_gone(r);
-	return !r->left_ret;
-}
-
 static void do_vfork(struct race *r)
 {
 	pid_t pid = vfork();
@@ -71,22 +40,9 @@ static void do_vfork(struct race *r)
 	want_eq(wait_child(pid), 0);
 }
 
-static void opened(struct race *r)
-{
-	if (r->fd == NO_FD)
-		r->fd = dev_open();
-	if (!r->va)
-		r->va = sim_alloc(r->size);
-	r->handle = dev_must_pin(r->fd, r->va, r->size);
-}
-
 static void do_mmap(struct race *r)
 {
-	void *map;
-
-	r->left_ret = dev_map(r->fd, r->handle, r->size, &map);
-	if (r->left_ret == 0)
-		r->map = map;
+	race_map(r);
 }
 
 static void close_file(struct race *r)
@@ -105,7 +61,7 @@ static bool after_close(struct race *r)
 		munmap(r->map, r->size);
 		race_want_dead(r, r->map, r->size);
 	}
-	r->fd = NO_FD;
+	r->fd = RACE_NO_FD;
 	return first;
 }
 
@@ -207,9 +163,9 @@ static bool after_busy(struct race *r)
 }
 
 static const struct race_kind kinds[] = {
-	{ "fork_unpin", mapped, do_fork, unpin, after_fork },
-	{ "vfork_unpin", mapped, do_vfork, unpin, after_fork },
-	{ "mmap_close", opened, do_mmap, close_file, after_close },
+	{ "fork_unpin", race_mapped, do_fork, race_unpin, race_after_unpin },
+	{ "vfork_unpin", race_mapped, do_vfork, race_unpin, race_after_unpin },
+	{ "mmap_close", race_pinned, do_mmap, close_file, after_close },
 	{ "exit", nothing_before, exit_busy, nothing, after_busy },
 	{ "kill", nothing_before, kill_busy, nothing, after_busy },
 };

@@ -7,88 +7,23 @@
 #include "race.h"
 #include "sim.h"
 
-static void pinned(struct race *r)
-{
-	if (!r->va)
-		r->va = sim_alloc(r->size);
-	r->handle = dev_must_pin(r->fd, r->va, r->size);
-}
-
-static void mapped(struct race *r)
-{
-	pinned(r);
-	r->map = dev_must_map(r->fd, r->handle, r->size);
-}
-
-static void unpin(struct race *r)
-{
-	r->right_ret = dev_unpin(r->fd, r->handle);
-	__atomic_store_n(&r->gone, 1, __ATOMIC_RELEASE);
-}
-
-/* Everything dead; the pieces of the mapping go. */
-static void want_gone(struct race *r)
-{
-	want_eq(r->right_ret, 0);
-	if (r->map) {
-		race_want_dead(r, r->map, r->size);
-		munmap(r->map, r->size);
-	}
-	if (r->moved) {
-		race_want_dead(r, r->moved, r->size);
-		munmap(r->moved, r->size);
-	}
-}
-
 static void do_mmap(struct race *r)
 {
-	void *map;
-
-	r->left_ret = dev_map(r->fd, r->handle, r->size, &map);
-	if (r->left_ret == 0) {
-		r->map = map;
+	if (race_map(r))
 		race_touch(r, r->map, 8);
-	}
 }
 
-static bool after_mmap(struct race *r)
+/* Works, or there is no such pin any more. */
+static bool after_call(struct race *r)
 {
-	bool first = r->left_ret == 0;
-
 	want_in(r->left_ret, 0, -EINVAL);
-	want_gone(r);
-	return first;
+	return race_after_unpin(r);
 }
 
 static void touch(struct race *r)
 {
 	r->left_ret = peek_at(r->map, 0);
 	race_touch(r, r->map, 2000);
-}
-
-static bool after_touch(struct race *r)
-{
-	bool first = r->left_ret == 0;
-
-	want_gone(r);
-	return first;
-}
-
-static void move(struct race *r)
-{
-	char *to = mmap(NULL, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	void *at = mremap(r->map, r->size, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-
-	r->moved = to;
-	r->left_ret = r->over;
-	if (at != MAP_FAILED)
-		race_touch(r, at, 8);
-}
-
-static bool after_move(struct race *r)
-{
-	want_gone(r);
-	return !r->left_ret;
 }
 
 static void unmap(struct race *r)
@@ -100,12 +35,9 @@ static void unmap(struct race *r)
 
 static bool after_unmap(struct race *r)
 {
-	bool first = r->left_ret == 0;
-
 	want(r->left_ret >= 0);
 	r->map = NULL;
-	want_gone(r);
-	return first;
+	return race_after_unpin(r);
 }
 
 static void unmap_and_map(struct race *r)
@@ -131,14 +63,6 @@ static void protect_part(struct race *r)
 	r->left_ret = r->over;
 }
 
-static bool after_part(struct race *r)
-{
-	bool first = !r->left_ret;
-
-	want_gone(r);
-	return first;
-}
-
 static void unpin_too(struct race *r)
 {
 	r->left_ret = dev_unpin(r->fd, r->handle);
@@ -151,8 +75,7 @@ static bool after_two_unpins(struct race *r)
 	want_in(r->left_ret, 0, -EINVAL);
 	want_eq(r->right_ret, first ? -EINVAL : 0);
 	r->right_ret = 0;
-	want_gone(r);
-	return first;
+	return race_after_unpin(r);
 }
 
 static void query(struct race *r)
@@ -169,15 +92,6 @@ static void query(struct race *r)
 	want_in(type, -EBUSY, -EINVAL);
 }
 
-static bool after_query(struct race *r)
-{
-	bool first = r->left_ret == 0;
-
-	want_in(r->left_ret, 0, -EINVAL);
-	want_gone(r);
-	return first;
-}
-
 /* Its range of offsets is free the moment that it is unpinned: another pin may get it. */
 static void unpin_and_pin_again(struct race *r)
 {
@@ -185,15 +99,14 @@ static void unpin_and_pin_again(struct race *r)
 
 	if (!other)
 		other = sim_alloc(r->size);
-	unpin(r);
+	race_unpin(r);
 	r->right_ret |= dev_pin(r->fd, other, r->size, &r->handle);
 }
 
 static bool after_pin_again(struct race *r)
 {
-	bool first = r->left_ret == 0;
+	bool first = race_after_unpin(r);
 
-	want_gone(r);
 	want_eq(dev_unpin(r->fd, r->handle), 0);
 	return first;
 }
@@ -212,17 +125,17 @@ static void pin_and_unpin_another(struct race *r)
 }
 
 static const struct race_kind kinds[] = {
-	{ "mmap_unpin", pinned, do_mmap, unpin, after_mmap },
-	{ "fault_unpin", mapped, touch, unpin, after_touch },
-	{ "mremap_unpin", mapped, move, unpin, after_move },
-	{ "munmap_unpin", mapped, unmap, unpin, after_unmap },
-	{ "munmap_mmap_unpin", mapped, unmap_and_map, unpin, after_mmap },
-	{ "munmap_part_unpin", mapped, unmap_part, unpin, after_part },
-	{ "mprotect_unpin", mapped, protect_part, unpin, after_part },
-	{ "unpin_unpin", mapped, unpin_too, unpin, after_two_unpins },
-	{ "query_unpin", mapped, query, unpin, after_query },
-	{ "fault_recycled", mapped, touch, unpin_and_pin_again, after_pin_again },
-	{ "pin_unpin", mapped, pin_and_unpin_another, unpin, after_part },
+	{ "mmap_unpin", race_pinned, do_mmap, race_unpin, after_call },
+	{ "fault_unpin", race_mapped, touch, race_unpin, race_after_unpin },
+	{ "mremap_unpin", race_mapped, race_move, race_unpin, race_after_unpin },
+	{ "munmap_unpin", race_mapped, unmap, race_unpin, after_unmap },
+	{ "munmap_mmap_unpin", race_mapped, unmap_and_map, race_unpin, after_call },
+	{ "munmap_part_unpin", race_mapped, unmap_part, race_unpin, race_after_unpin },
+	{ "mprotect_unpin", race_mapped, protect_part, race_unpin, race_after_unpin },
+	{ "unpin_unpin", race_mapped, unpin_too, race_unpin, after_two_unpins },
+	{ "query_unpin", race_mapped, query, race_unpin, after_call },
+	{ "fault_recycled", race_mapped, touch, unpin_and_pin_again, after_pin_again },
+	{ "pin_unpin", race_mapped, pin_and_unpin_another, race_unpin, race_after_unpin },
 };
 
 int main(int argc, char **argv)
