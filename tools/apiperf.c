@@ -58,12 +58,8 @@ static const struct opt options[] = {
 	  &args.samples, 0, 0, NULL, NULL },
 	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check that mappings reach the memory",
 	  &args.no_verify, 0, 0, NULL, NULL },
-	TOOL_OPTS_GPU(args.tool),
-	TOOL_OPTS_PLACE(args.tool),
-	TOOL_OPTS_OUTPUT(args.tool),
 	{ 0, "first-calls-child", OPT_FLAG, NULL, NULL, NULL, &args.child, 0, 0, NULL, NULL },
-	TOOL_OPT_HELP,
-	TOOL_OPT_VERSION,
+	TOOL_OPTS_LAST(args.tool),
 };
 
 static const struct opts_program program = {

@@ -7,6 +7,7 @@
 
 #include "buffers.h"
 #include "crossover.h"
+#include "tool.h"
 #include "verify.h"
 #include "window.h"
 
@@ -36,6 +37,17 @@ extern const struct copies_test copies_cuda[2], copies_pageable[2], copies_gdr[2
 
 /* "to" and "from". */
 extern const char *const copies_direction[2];
+
+/* Rows of the option table, as those of tool.h; writes and reads: uint64_t, flag: bool. */
+#define COPIES_OPTS_ITERATIONS(writes, reads) \
+	{ 'w', "write-iters", OPT_NUMBER, "N", "10000", "writes of each size", \
+	  &(writes), 1, TOOL_COUNT_MAX, NULL, NULL }, \
+	{ 'r', "read-iters", OPT_NUMBER, "N", "100", "reads of each size", \
+	  &(reads), 1, TOOL_COUNT_MAX, NULL, NULL }
+#define COPIES_OPT_CUMEMCPY(letter, flag) \
+	{ letter, "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy, from pinned and from " \
+	  "pageable memory, and copies by several threads, too, and tell where cuMemcpy is " \
+	  "faster", &(flag), 0, 0, NULL, NULL }
 
 /* Have the GPU own the lines of the next copy; as a copies_test.call. */
 int copies_chill(void *copies);

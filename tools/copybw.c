@@ -28,26 +28,16 @@ static const struct opt options[] = {
 	TOOL_OPTS_SIZES(args.tool),
 	{ 'o', "offset", OPT_SIZE, "N", "0", "offset of the copies in the buffer, a multiple of 4",
 	  &args.offset, 0, TOOL_BYTES_MAX, NULL, NULL },
-	{ 'w', "write-iters", OPT_NUMBER, "N", "10000", "writes of each size",
-	  &args.writes, 1, TOOL_COUNT_MAX, NULL, NULL },
-	{ 'r', "read-iters", OPT_NUMBER, "N", "100", "reads of each size",
-	  &args.reads, 1, TOOL_COUNT_MAX, NULL, NULL },
+	COPIES_OPTS_ITERATIONS(args.writes, args.reads),
 	TOOL_OPTS_TIME(args.tool, "1"),
 	{ 0, "threads", OPT_NUMBER, "N", "1", "threads that copy at the same time, each to or from "
 	  "its own piece of the buffer, for --min-time (200 ms)", &args.threads, 1, COPYBW_THREADS,
 	  NULL, NULL },
 	{ 0, "bidirectional", OPT_FLAG, NULL, NULL, "write and read at the same time, by so many "
 	  "threads each, for --min-time (200 ms)", &args.bidirectional, 0, 0, NULL, NULL },
-	{ 0, "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy, from pinned and from pageable "
-	  "memory, and copies by several threads, too, and tell where cuMemcpy is faster",
-	  &args.cuda, 0, 0, NULL, NULL },
-	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check the data",
-	  &args.no_verify, 0, 0, NULL, NULL },
-	TOOL_OPTS_GPU(args.tool),
-	TOOL_OPTS_PLACE(args.tool),
-	TOOL_OPTS_OUTPUT(args.tool),
-	TOOL_OPT_HELP,
-	TOOL_OPT_VERSION,
+	COPIES_OPT_CUMEMCPY(0, args.cuda),
+	TOOL_OPT_NO_VERIFY(args.no_verify),
+	TOOL_OPTS_LAST(args.tool),
 };
 
 static const struct opts_program program = {

@@ -25,23 +25,13 @@ static const struct opt options[] = {
 	  "rounded up to 64 KiB; without -s the buffer is as large as the sizes need",
 	  &args.size, 1, TOOL_BYTES_MAX, NULL, &args.size_given },
 	TOOL_OPTS_SIZES(args.tool),
-	{ 'w', "write-iters", OPT_NUMBER, "N", "10000", "writes of each size",
-	  &args.writes, 1, TOOL_COUNT_MAX, NULL, NULL },
-	{ 'r', "read-iters", OPT_NUMBER, "N", "100", "reads of each size",
-	  &args.reads, 1, TOOL_COUNT_MAX, NULL, NULL },
+	COPIES_OPTS_ITERATIONS(args.writes, args.reads),
 	TOOL_OPTS_TIME(args.tool, "1"),
-	{ 'c', "cumemcpy", OPT_FLAG, NULL, NULL, "measure cuMemcpy, from pinned and from pageable "
-	  "memory, and copies by several threads, too, and tell where cuMemcpy is faster",
-	  &args.cuda, 0, 0, NULL, NULL },
+	COPIES_OPT_CUMEMCPY('c', args.cuda),
 	{ 'C', "cold-cache", OPT_FLAG, NULL, NULL, "have the GPU own the lines before each copy; "
 	  "for caching mappings only", &args.cold, 0, 0, NULL, NULL },
-	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check the data",
-	  &args.no_verify, 0, 0, NULL, NULL },
-	TOOL_OPTS_GPU(args.tool),
-	TOOL_OPTS_PLACE(args.tool),
-	TOOL_OPTS_OUTPUT(args.tool),
-	TOOL_OPT_HELP,
-	TOOL_OPT_VERSION,
+	TOOL_OPT_NO_VERIFY(args.no_verify),
+	TOOL_OPTS_LAST(args.tool),
 };
 
 static const struct opts_program program = {

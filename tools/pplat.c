@@ -54,17 +54,12 @@ static const struct opt options[] = {
 	  &args.data, 0, 0, pplat_place_names, NULL },
 	{ 0, "verify-every", OPT_NUMBER, "N", "1", "have new data, and check them, every N round "
 	  "trips", &args.verify_every, 1, PPLAT_ROUNDS_MAX, NULL, NULL },
-	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check the data",
-	  &args.no_verify, 0, 0, NULL, NULL },
+	TOOL_OPT_NO_VERIFY(args.no_verify),
 	{ 0, "warmup", OPT_NUMBER, "N", "100", "round trips before those that count",
 	  &args.tool.warmup, 0, ROUNDS_MAX, NULL, NULL },
 	TOOL_OPT_REPEAT(args.tool),
 	TOOL_OPT_MIN_TIME(args.tool),
-	TOOL_OPTS_GPU(args.tool),
-	TOOL_OPTS_PLACE(args.tool),
-	TOOL_OPTS_OUTPUT(args.tool),
-	TOOL_OPT_HELP,
-	TOOL_OPT_VERSION,
+	TOOL_OPTS_LAST(args.tool),
 };
 
 static const struct opts_program program = {

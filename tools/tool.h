@@ -113,10 +113,18 @@ struct tool_args {
 	TOOL_OPT_CSV(a), TOOL_OPT_JSON(a), TOOL_OPT_OUTPUT(a), TOOL_OPT_PLOT(a), \
 	TOOL_OPT_BASELINE(a)
 
+/* flag: a bool. */
+#define TOOL_OPT_NO_VERIFY(flag) \
+	{ 0, "no-verify", OPT_FLAG, NULL, NULL, "do not check the data", &(flag), 0, 0, NULL, NULL }
+
 #define TOOL_OPT_HELP \
 	{ 'h', "help", OPT_HELP, NULL, NULL, "print this text", NULL, 0, 0, NULL, NULL }
 #define TOOL_OPT_VERSION \
 	{ 0, "version", OPT_VERSION, NULL, NULL, "print the version", NULL, 0, 0, NULL, NULL }
+
+/* The end of the table of a tool that takes all of them. */
+#define TOOL_OPTS_LAST(a) \
+	TOOL_OPTS_GPU(a), TOOL_OPTS_PLACE(a), TOOL_OPTS_OUTPUT(a), TOOL_OPT_HELP, TOOL_OPT_VERSION
 
 /* The fields of a row that tell about struct bench_stats s, microseconds. */
 #define TOOL_STATS_FIELDS(s) \
