@@ -150,6 +150,13 @@ int gdr_mapping_destroy(const struct gdr_mapping *m);
 /* mapping.c: the mapping fields of info. */
 void gdr_mapping_describe(const struct gdr_mapping *m, gdr_info_v2_t *info);
 
+/* mapping.c: GDR_MAP_FLAG_... and GDR_MAPPING_TYPE_..., for messages. */
+const char *gdr_mapping_flag_name(int flags);
+const char *gdr_mapping_type_name(gdr_mapping_type_t type);
+
+/* mapping.c: may flags be asked for, of memory that can only be mapped as type?  0 or -EINVAL. */
+int gdr_mapping_check_flags(int flags, gdr_mapping_type_t type);
+
 /* mapping.c: the kernel's page size, bytes. */
 size_t gdr_page_size(void);
 

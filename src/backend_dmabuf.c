@@ -220,9 +220,9 @@ static int dmabuf_map(struct gdr *g, struct gdr_memh *base, size_t len, int flag
 	if (len > m->size)
 		return gdr_log_fail(EINVAL, "gdr_map: 0x%zx bytes are more than the 0x%llx that "
 				    "are pinned", len, (unsigned long long)m->size);
-	if (flags != GDR_MAP_FLAG_DEFAULT && flags != (int)m->type)
-		return gdr_log_fail(EINVAL, "gdr_map_v2: mapping type %d was asked for, this "
-				    "memory can only be mapped as type %d", flags, (int)m->type);
+	ret = gdr_mapping_check_flags(flags, m->type);
+	if (ret < 0)
+		return ret;
 	ret = gdr_mapping_create(m->fd, 0, len, NULL, out, NULL);
 	if (ret == -524) /* the kernel's ENOTSUPP, which is no errno of user space */
 		ret = -ENOTSUP;

@@ -234,9 +234,10 @@ static int mapped_type(struct gdr *g, const struct gdrdrv_pin *p, int flags,
 	if (flags != GDR_MAP_FLAG_DEFAULT && (int)info.mapping_type != flags)
 		return gdr_log_fail(
 			EINVAL,
-			"map, kernel handle 0x%llx: type %d was asked for, the "
-			"driver made type %d; use GDR_MAP_FLAG_DEFAULT",
-			(unsigned long long)p->handle, flags, (int)info.mapping_type);
+			"map, kernel handle 0x%llx: %s was asked for, the driver "
+			"made %s; use GDR_MAP_FLAG_DEFAULT",
+			(unsigned long long)p->handle, gdr_mapping_flag_name(flags),
+			gdr_mapping_type_name(info.mapping_type));
 	*type = info.mapping_type;
 	return 0;
 }

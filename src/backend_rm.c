@@ -244,10 +244,9 @@ static int rm_map(struct gdr *g, struct gdr_memh *base, size_t len, int flags,
 	if (len > m->range.size)
 		return gdr_log_fail(EINVAL, "gdr_map: 0x%zx bytes are more than the 0x%llx that "
 				    "are pinned", len, (unsigned long long)m->range.size);
-	if (flags != GDR_MAP_FLAG_DEFAULT && flags != (int)m->range.gpu->type)
-		return gdr_log_fail(EINVAL, "gdr_map_v2: mapping type %d was asked for, this "
-				    "memory can only be mapped as type %d", flags,
-				    (int)m->range.gpu->type);
+	ret = gdr_mapping_check_flags(flags, m->range.gpu->type);
+	if (ret < 0)
+		return ret;
 	ret = len <= m->range.parts[0].len ? map_one(m, len, out) : map_parts(m, len, out);
 	if (ret == 0)
 		out->type = m->range.gpu->type;

@@ -3,8 +3,10 @@
 #include "kabi.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 
+#include "backend.h"
 #include "log.h"
 #include "uapi/gdrdrv.h"
 
@@ -258,9 +260,10 @@ int gdr_kabi_request_type(const struct gdr_kabi *k, uint64_t handle,
 {
 	struct gdrdrv_req_mapping_type arg = { .handle = handle,
 					       .mapping_type = (__u32)type };
+	char step[64];
 
 	if (k->version < HAS_PIN_V2)
 		return 0;
-	return call_handle(k, GDRDRV_IOC_REQ_MAPPING_TYPE, &arg,
-			   "request of a mapping type", handle);
+	snprintf(step, sizeof(step), "request of %s", gdr_mapping_flag_name((int)type));
+	return call_handle(k, GDRDRV_IOC_REQ_MAPPING_TYPE, &arg, step, handle);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mmap and munmap of a backend's descriptor, with the fork rule. */
+/* mmap and munmap of a backend's descriptor, with the fork rule; types of mappings. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,4 +53,37 @@ void gdr_mapping_describe(const struct gdr_mapping *m, gdr_info_v2_t *info)
 	info->mapping_type = m->addr ? m->type : GDR_MAPPING_TYPE_NONE;
 	info->mapped = info->mapping_type != GDR_MAPPING_TYPE_NONE;
 	info->wc_mapping = info->mapping_type == GDR_MAPPING_TYPE_WC;
+}
+
+const char *gdr_mapping_flag_name(int flags)
+{
+	static const char *const names[] = {
+		[GDR_MAP_FLAG_DEFAULT] = "GDR_MAP_FLAG_DEFAULT",
+		[GDR_MAP_FLAG_REQ_WC_MAPPING] = "GDR_MAP_FLAG_REQ_WC_MAPPING",
+		[GDR_MAP_FLAG_REQ_CACHE_MAPPING] = "GDR_MAP_FLAG_REQ_CACHE_MAPPING",
+		[GDR_MAP_FLAG_REQ_DEVICE_MAPPING] = "GDR_MAP_FLAG_REQ_DEVICE_MAPPING",
+	};
+
+	return names[flags];
+}
+
+const char *gdr_mapping_type_name(gdr_mapping_type_t type)
+{
+	static const char *const names[] = {
+		[GDR_MAPPING_TYPE_NONE] = "GDR_MAPPING_TYPE_NONE",
+		[GDR_MAPPING_TYPE_WC] = "GDR_MAPPING_TYPE_WC",
+		[GDR_MAPPING_TYPE_CACHING] = "GDR_MAPPING_TYPE_CACHING",
+		[GDR_MAPPING_TYPE_DEVICE] = "GDR_MAPPING_TYPE_DEVICE",
+	};
+
+	return names[type];
+}
+
+int gdr_mapping_check_flags(int flags, gdr_mapping_type_t type)
+{
+	if (flags == GDR_MAP_FLAG_DEFAULT || flags == (int)type)
+		return 0;
+	return gdr_log_fail(EINVAL, "gdr_map_v2: %s was asked for, and this memory can only be "
+			    "mapped as %s; use GDR_MAP_FLAG_DEFAULT",
+			    gdr_mapping_flag_name(flags), gdr_mapping_type_name(type));
 }

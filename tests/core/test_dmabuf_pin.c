@@ -119,6 +119,11 @@ static void sizes_are_rounded_to_pages(void **state)
 /* D12: the type is the platform's; asking for another changes nothing. */
 static void d12_only_the_type_there_is_can_be_asked_for(void **state)
 {
+	static const char *const asked[] = {
+		[GDR_MAPPING_TYPE_WC] = "GDR_MAP_FLAG_REQ_WC_MAPPING was asked for",
+		[GDR_MAPPING_TYPE_CACHING] = "GDR_MAP_FLAG_REQ_CACHE_MAPPING was asked for",
+		[GDR_MAPPING_TYPE_DEVICE] = "GDR_MAP_FLAG_REQ_DEVICE_MAPPING was asked for",
+	};
 	CUdeviceptr ptr = soft_alloc(MIB);
 	gdr_mh_t mh = pin(ptr, MIB);
 	gdr_info_t info;
@@ -132,7 +137,9 @@ static void d12_only_the_type_there_is_can_be_asked_for(void **state)
 			continue;
 		}
 		assert_int_equal(gdr_map_v2(g, mh, &va, MIB, type), EINVAL);
-		assert_error_names("can only be mapped as type");
+		assert_error_names(asked[type]);
+		assert_error_names(coherent ? "only be mapped as GDR_MAPPING_TYPE_CACHING; use" :
+				   "only be mapped as GDR_MAPPING_TYPE_WC; use");
 		assert_ptr_equal(va, &va);
 		assert_int_equal(gdr_get_info(g, mh, &info), 0);
 		assert_int_equal(info.mapped, 0);

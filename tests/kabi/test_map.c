@@ -125,7 +125,9 @@ static void older_drivers_are_compared_with(void **state)
 
 		will_map(served[i], HANDLE, SIZE, 1);
 		will_munmap(SIZE, 0);
-		map_fails(g, mh, SIZE, GDR_MAP_FLAG_REQ_DEVICE_MAPPING, EINVAL, "type 3");
+		map_fails(g, mh, SIZE, GDR_MAP_FLAG_REQ_DEVICE_MAPPING, EINVAL,
+			  "GDR_MAP_FLAG_REQ_DEVICE_MAPPING was asked for, the driver made "
+			  "GDR_MAPPING_TYPE_WC; use GDR_MAP_FLAG_DEFAULT");
 		done(g, mh, HANDLE);
 	}
 }
@@ -140,7 +142,7 @@ static void request_errors_come_out(void **state)
 		{ EBUSY, "mapped already" },
 		{ EINVAL, "does not know this handle" },
 		{ EACCES, "after fork" },
-		{ EFAULT, "request of a mapping type, kernel handle 0x10" },
+		{ EFAULT, "request of GDR_MAP_FLAG_REQ_CACHE_MAPPING, kernel handle 0x10" },
 	};
 	gdr_t g = open_driver(V(2, 6));
 	gdr_mh_t mh = pin(g, V(2, 6), HANDLE);
@@ -231,7 +233,9 @@ static void d12_another_type_than_requested_is_undone(void **state)
 	will_dontfork(SIZE, 0);
 	will_get_info_v2(HANDLE, 1, 0);
 	will_munmap(SIZE, 0);
-	map_fails(g, mh, SIZE, GDR_MAP_FLAG_REQ_CACHE_MAPPING, EINVAL, "type 2");
+	map_fails(g, mh, SIZE, GDR_MAP_FLAG_REQ_CACHE_MAPPING, EINVAL,
+		  "GDR_MAP_FLAG_REQ_CACHE_MAPPING was asked for, the driver made "
+		  "GDR_MAPPING_TYPE_WC; use GDR_MAP_FLAG_DEFAULT");
 	round_trip(g, mh, V(2, 6), HANDLE);
 	done(g, mh, HANDLE);
 }

@@ -129,6 +129,11 @@ static void what_the_context_says(void **state)
 	assert_int_equal(info.mapped, 0);
 	assert_int_equal(info.mapping_type, GDR_MAPPING_TYPE_NONE);
 	assert_int_equal(gdr_map_v2(*state, mh, &va, MIB, wrong_type), EINVAL);
+	assert_non_null(strstr(gdrx_last_error(), coherent ?
+			       "GDR_MAP_FLAG_REQ_WC_MAPPING was asked for, and this memory can "
+			       "only be mapped as GDR_MAPPING_TYPE_CACHING; use" :
+			       "GDR_MAP_FLAG_REQ_CACHE_MAPPING was asked for, and this memory can "
+			       "only be mapped as GDR_MAPPING_TYPE_WC; use"));
 	assert_int_equal(gdr_map(*state, mh, &va, MIB), 0);
 	assert_int_equal(gdr_get_info(*state, mh, &info), 0);
 	assert_int_equal(info.mapped, 1);
