@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "copy.h"
@@ -50,9 +51,35 @@ int gdr_rm_scratch_write(const struct gdr_cuda *cu, struct gdr_rm_scratch *s)
 	return 0;
 }
 
+/* EACCES, ENOENT and ENXIO are of a node that does not open: no RM status becomes one. */
 int gdr_rm_scratch_refused(int ret)
 {
-	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -EAGAIN ? ret : 0;
+	switch (-ret) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case EAGAIN:
+	case EACCES:
+	case ENOENT:
+	case ENXIO:
+		return ret;
+	default:
+		return 0;
+	}
+}
+
+/* The same for a window, where EPERM may be the node's, from a container's list of devices. */
+static int window_refused(const struct gdr_rm_gpu *gpu, int ret)
+{
+	int file;
+
+	if (ret != -EPERM)
+		return gdr_rm_scratch_refused(ret);
+	file = gdr_rm_open_gpu(gpu->card.minor);
+	if (file < 0)
+		return file;
+	close(file);
+	return 0;
 }
 
 static int other_memory(void)
@@ -102,7 +129,7 @@ static int map_and_compare(struct gdr_rm_gpu *gpu, struct gdr_rm_part *part, int
 	int ret = gdr_rm_part_window(gpu, part, part->len);
 
 	if (ret < 0)
-		return gdr_rm_scratch_refused(ret);
+		return window_refused(gpu, ret);
 	ret = gdr_mapping_create(part->file, 0, part->len, NULL, &m, &part->stuck);
 	if (ret < 0)
 		return gdr_log_fail(-ret, "mmap of /dev/nvidia%u: %s", gpu->card.minor,

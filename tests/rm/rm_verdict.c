@@ -14,6 +14,33 @@
 
 #define CHECK(call) assert_int_equal(call, CUDA_SUCCESS)
 
+/* Memory of both kinds, and a context that has verified neither. */
+struct both {
+	CUdeviceptr ptr;
+	struct vmm v;
+	gdr_t g;
+};
+
+static struct both both_new(void)
+{
+	struct both b;
+
+	soft_use(0);
+	b.ptr = cuda_alloc(2 * MIB);
+	vmm_new(0, 2 * MIB, 1, POSIX_FD, &b.v);
+	b.g = gdr_open();
+	assert_non_null(b.g);
+	return b;
+}
+
+static void both_free(struct both *b)
+{
+	assert_int_equal(gdr_close(b->g), 0);
+	cuda_free(b->ptr);
+	vmm_free(&b->v);
+	assert_true(soft_is_clean());
+}
+
 static void cuda_failure_is_not_for_ever(void **state)
 {
 	static const char *const faults[] = {
@@ -32,30 +59,20 @@ static void cuda_failure_is_not_for_ever(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		CUdeviceptr ptr;
+		struct both b = both_new();
 		gdr_mh_t mh;
-		struct vmm v;
 		int ret;
-		gdr_t g;
 
-		soft_use(0);
-		ptr = cuda_alloc(2 * MIB);
-		vmm_new(0, 2 * MIB, 1, POSIX_FD, &v);
-		g = gdr_open();
-		assert_non_null(g);
 		assert_int_equal(softcuda_set_faults(faults[i]), 0);
-		ret = gdr_pin_buffer(g, ptr, 2 * MIB, 0, 0, &mh);
+		ret = gdr_pin_buffer(b.g, b.ptr, 2 * MIB, 0, 0, &mh);
 		if (ret == 0)
-			ret = gdr_pin_buffer(g, v.ptr, 2 * MIB, 0, 0, &mh);
+			ret = gdr_pin_buffer(b.g, b.v.ptr, 2 * MIB, 0, 0, &mh);
 		assert_int_equal(softcuda_set_faults(NULL), 0);
 		if (ret == 0 || ret == ENOTSUP || !strstr(gdrx_last_error(), "scratch memory"))
 			fail_msg("%s: pin gave %d: %s", faults[i], ret, gdrx_last_error());
-		round_trip(g, ptr, 2 * MIB);
-		round_trip(g, v.ptr, 2 * MIB);
-		assert_int_equal(gdr_close(g), 0);
-		cuda_free(ptr);
-		vmm_free(&v);
-		assert_true(soft_is_clean());
+		round_trip(b.g, b.ptr, 2 * MIB);
+		round_trip(b.g, b.v.ptr, 2 * MIB);
+		both_free(&b);
 	}
 }
 
@@ -74,31 +91,39 @@ static void refusal_is_kept_in_the_drivers_words(void **state)
 
 	for (size_t i = 0; i < 12; i++) {
 		enum fake_rm_step step = steps[i % 3];
-		CUdeviceptr ptr;
-		struct vmm v;
-		gdr_t g;
+		struct both b = both_new();
 
-		soft_use(0);
-		ptr = cuda_alloc(2 * MIB);
-		vmm_new(0, 2 * MIB, 1, POSIX_FD, &v);
-		g = gdr_open();
-		assert_non_null(g);
 		fake_rm_fail(step, 1, 100, rows[i / 3].status, 0);
 		if (step != FAKE_RM_IMPORT) {
-			refuse_pin(g, ptr, 2 * MIB, ENOTSUP, rows[i / 3].name);
+			refuse_pin(b.g, b.ptr, 2 * MIB, ENOTSUP, rows[i / 3].name);
 			assert_non_null(strstr(gdrx_last_error(), rows[i / 3].remedy));
 		}
 		if (step != FAKE_RM_DUP) {
-			refuse_pin(g, v.ptr, 2 * MIB, ENOTSUP, rows[i / 3].name);
+			refuse_pin(b.g, b.v.ptr, 2 * MIB, ENOTSUP, rows[i / 3].name);
 			assert_non_null(strstr(gdrx_last_error(), rows[i / 3].remedy));
 		}
 		fake_rm_fail_none();
-		refuse_pin(g, step == FAKE_RM_IMPORT ? v.ptr : ptr, 2 * MIB, ENOTSUP,
+		refuse_pin(b.g, step == FAKE_RM_IMPORT ? b.v.ptr : b.ptr, 2 * MIB, ENOTSUP,
 			   rows[i / 3].remedy);
-		assert_int_equal(gdr_close(g), 0);
-		cuda_free(ptr);
-		vmm_free(&v);
-		assert_true(soft_is_clean());
+		both_free(&b);
+	}
+}
+
+/* A node that may not be opened, or is not there, can be mended: nothing is learned from it. */
+static void node_is_not_for_ever(void **state)
+{
+	static const int errs[] = { EACCES, EPERM, ENOENT, ENXIO };
+
+	for (size_t i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
+		struct both b = both_new();
+
+		fake_rm_fail(FAKE_RM_OPEN_GPU, 1, 100, 0, errs[i]);
+		refuse_pin(b.g, b.ptr, 2 * MIB, errs[i], "/dev/nvidia");
+		refuse_pin(b.g, b.v.ptr, 2 * MIB, errs[i], "/dev/nvidia");
+		fake_rm_fail_none();
+		round_trip(b.g, b.ptr, 2 * MIB);
+		round_trip(b.g, b.v.ptr, 2 * MIB);
+		both_free(&b);
 	}
 }
 
@@ -217,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BARE(cuda_failure_is_not_for_ever),
 		BARE(refusal_is_kept_in_the_drivers_words),
+		BARE(node_is_not_for_ever),
 		TEST(words_that_name_nothing),
 		TEST(words_that_name_other_memory),
 		TEST(cuda_that_is_not_initialised),
