@@ -231,6 +231,14 @@ static int refuse(const struct gdr_cuda *cu, CUresult res, uint64_t addr)
 			    "handle type", (unsigned long long)addr);
 }
 
+/* Whether the allocation was freed since it was found. */
+static bool is_gone(const struct gdr_cuda *cu, const struct gdr_rm_memory *mem)
+{
+	struct answer a;
+
+	return ask(cu, mem->inside, &a) == 0 && (a.type == 0 || a.start != mem->start);
+}
+
 /* cuMemAlloc memory: one part of the object that the allocation lies in. */
 static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 {
@@ -248,7 +256,7 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	res = cu->IpcGetMemHandle(&handle, mem->start);
 	gdr_cuda_leave(cu, &scope);
 	if (res != CUDA_SUCCESS)
-		return refuse(cu, res, mem->start);
+		return is_gone(cu, mem) ? -ESTALE : refuse(cu, res, mem->start);
 	ret = gdr_rm_verify_ipc(r->gpu, mem->start);
 	if (ret < 0)
 		return ret;
@@ -285,12 +293,27 @@ static int pin_parts(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 	return pin_ipc(r, mem);
 }
 
-int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
+/* What is there now in place of mem; false and -errno if nothing of the range's. */
+static bool find_again(const struct gdr_rm_range *r, struct gdr_rm_memory *mem, int *err)
 {
+	int ret = gdr_rm_find_memory(r->gpu->cu, mem->inside, r->va + r->size - mem->inside, mem);
+
+	if (ret == 0 && mem->dev != r->gpu->dev)
+		ret = gdr_log_fail(EINVAL, "gdr_pin_buffer: the memory at 0x%llx was freed "
+				   "meanwhile", (unsigned long long)mem->inside);
+	*err = ret;
+	return ret == 0;
+}
+
+int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *found)
+{
+	struct gdr_rm_memory mem = *found;
 	int ret;
 
 	pthread_mutex_lock(&r->gpu->lock);
-	ret = pin_parts(r, mem);
+	do {
+		ret = pin_parts(r, &mem);
+	} while (ret == -ESTALE && find_again(r, &mem, &ret));
 	pthread_mutex_unlock(&r->gpu->lock);
 	if (ret < 0)
 		gdr_rm_range_release(r);

@@ -27,8 +27,12 @@ struct gdr_rm_range {
 int gdr_rm_find_memory(const struct gdr_cuda *cu, uint64_t addr, uint64_t size,
 		       struct gdr_rm_memory *mem);
 
-/* Hold the memory of a range whose gpu, va and size are set.  Nothing is held on failure. */
-int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *mem);
+/*
+ * Hold the memory of a range whose gpu, va and size are set.  Nothing is held on
+ * failure.  What was found may be a neighbour of the memory that is meant, and be
+ * freed by another thread meanwhile: then it is looked for again.
+ */
+int gdr_rm_range_pin(struct gdr_rm_range *r, const struct gdr_rm_memory *found);
 
 /* Let go; no mapping may exist.  First -errno. */
 int gdr_rm_range_release(struct gdr_rm_range *r);

@@ -15,6 +15,7 @@ static size_t free_before[DEVICES];
 static int fds_before;
 
 void (*soft_twist_ipc)(uint32_t words[16]);
+CUresult (*soft_ipc)(CUipcMemHandle *handle, CUdeviceptr ptr);
 CUcontext soft_memory_context;
 unsigned soft_primaries;
 static CUresult (*real_ipc)(CUipcMemHandle *handle, CUdeviceptr ptr);
@@ -30,7 +31,7 @@ void *__wrap_dlsym(void *lib, const char *name);
 
 static CUresult twisted_ipc(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
-	CUresult res = real_ipc(handle, ptr);
+	CUresult res = soft_ipc ? soft_ipc(handle, ptr) : real_ipc(handle, ptr);
 	uint32_t words[16];
 
 	if (res == CUDA_SUCCESS && soft_twist_ipc) {

@@ -79,6 +79,8 @@ int soft_scenario(CUdeviceptr ptr, const struct vmm *v);
 
 /* Rewrites the words of every IPC handle that the library gets; NULL: leave them. */
 extern void (*soft_twist_ipc)(uint32_t words[16]);
+/* What the library calls in place of cuIpcGetMemHandle; NULL: that. */
+extern CUresult (*soft_ipc)(CUipcMemHandle *handle, CUdeviceptr ptr);
 
 /* The library's cuMemFree, which waits for kernels, is put off until this. */
 void soft_put_off_frees(void);
