@@ -66,7 +66,12 @@ struct gpu_mem {
 	const struct gpu_allocator *how;
 };
 
-/* In the order of gpu_allocator_names. */
+/* Numbers of gpu_allocators and gpu_allocator_names. */
+enum {
+	GPU_MEM_ALLOC,                  /* cuMemAlloc */
+	GPU_MEM_CREATE,                 /* cuMemCreate: VMM memory */
+};
+
 extern const struct gpu_allocator gpu_allocators[];
 extern const char *const gpu_allocator_names[];
 

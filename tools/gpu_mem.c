@@ -11,7 +11,7 @@ static CUresult plain_free(const struct gpu_mem *mem)
 
 static CUresult plain_alloc(struct gpu_mem *out, size_t size, bool aligned, bool sync)
 {
-	struct gpu_mem m = { .size = size, .how = &gpu_allocators[0] };
+	struct gpu_mem m = { .size = size, .how = &gpu_allocators[GPU_MEM_ALLOC] };
 	unsigned on = 1;
 	CUresult res;
 
@@ -75,7 +75,7 @@ static CUresult vmm_properties(CUmemAllocationProp *out)
 
 static CUresult vmm_alloc(struct gpu_mem *out, size_t size, bool aligned, bool sync)
 {
-	struct gpu_mem m = { .size = size, .how = &gpu_allocators[1] };
+	struct gpu_mem m = { .size = size, .how = &gpu_allocators[GPU_MEM_CREATE] };
 	CUmemAllocationProp prop;
 	CUmemAccessDesc access = { .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
 	size_t granularity;
@@ -121,8 +121,10 @@ free_address:
 }
 
 const struct gpu_allocator gpu_allocators[] = {
-	{ "cuMemAlloc", plain_alloc, plain_free },
-	{ "cuMemCreate", vmm_alloc, vmm_free },
+	[GPU_MEM_ALLOC] = { "cuMemAlloc", plain_alloc, plain_free },
+	[GPU_MEM_CREATE] = { "cuMemCreate", vmm_alloc, vmm_free },
 };
 
-const char *const gpu_allocator_names[] = { "cuMemAlloc", "cuMemCreate", NULL };
+const char *const gpu_allocator_names[] = {
+	[GPU_MEM_ALLOC] = "cuMemAlloc", [GPU_MEM_CREATE] = "cuMemCreate", NULL
+};

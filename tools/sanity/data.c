@@ -172,12 +172,11 @@ static void run(const struct sanity_variant *v)
 	session_end();
 }
 
-#define WITH(allocator, how) { .alloc = &gpu_allocators[allocator], .pin = (how) }
-
 static const struct sanity_test data[] = {
-	{ "data_validation_cumemalloc", run, WITH(0, PIN_V1), SANITY_DEFAULT },
-	{ "data_validation_vmmalloc", run, WITH(1, PIN_V1), SANITY_DEFAULT },
-	{ "data_validation_v2_cumemalloc", run, WITH(0, PIN_V2), SANITY_DEFAULT },
-	{ "data_validation_v2_forcepci_cumemalloc", run, WITH(0, PIN_FORCE_PCIE), SANITY_DEFAULT },
+	{ "data_validation_cumemalloc", run, WITH(ALLOC, PIN_V1), SANITY_DEFAULT },
+	{ "data_validation_vmmalloc", run, WITH(CREATE, PIN_V1), SANITY_DEFAULT },
+	{ "data_validation_v2_cumemalloc", run, WITH(ALLOC, PIN_V2), SANITY_DEFAULT },
+	{ "data_validation_v2_forcepci_cumemalloc", run, WITH(ALLOC, PIN_FORCE_PCIE),
+	  SANITY_DEFAULT },
 };
 SANITY_TABLE(data);

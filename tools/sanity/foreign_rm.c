@@ -99,7 +99,7 @@ static uint32_t put_below(int ctl, const struct inside *owner, const struct gpu_
 	uint32_t words[CU_IPC_HANDLE_SIZE / 4 + 1] = { 0 }, status;
 	CUipcMemHandle handle;
 
-	if (mem->how == &gpu_allocators[1]) {
+	if (mem->how == &gpu_allocators[GPU_MEM_CREATE]) {
 		CU(cu.MemExportToShareableHandle(&import.fd, mem->handle,
 						 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 		status = request(ctl, GDR_NV_CONTROL, &control, &control.status);

@@ -42,7 +42,7 @@ const struct gpu *session_cuda(const struct sanity_variant *v, bool several)
 				     "cannot use it at once");
 	}
 	CHECK(gpu_open(sanity.device, &gpu) == 0);
-	if (v && v->alloc == &gpu_allocators[1])
+	if (v && v->alloc == &gpu_allocators[GPU_MEM_CREATE])
 		needs_vmm();
 	return &gpu;
 }

@@ -57,8 +57,11 @@ struct sanity_table {
 	static const struct sanity_table *const rows##_entry \
 		__attribute__((section("sanity_tables"), used)) = &rows##_table
 
-#define PLAIN   { .alloc = &gpu_allocators[0] }
-#define VMM     { .alloc = &gpu_allocators[1] }
+#define PLAIN   { .alloc = &gpu_allocators[GPU_MEM_ALLOC] }
+#define VMM     { .alloc = &gpu_allocators[GPU_MEM_CREATE] }
+/* ALLOC or CREATE, and a way to pin. */
+#define WITH(allocator, how) \
+	{ .alloc = &gpu_allocators[GPU_MEM_##allocator], .pin = (how) }
 
 /* How this run was asked for; the same in every process. */
 struct sanity_settings {
