@@ -5,6 +5,7 @@
 
 #include "doctor.h"
 #include "gpu.h"
+#include "root.h"
 
 /*
  * What does not work is a failure where it is what gdr_open takes, or where nothing
@@ -59,8 +60,8 @@ static void died(struct doctor *d, unsigned which)
 		doctor_fix(d, "export GDRCOPY_BACKEND=%s   # and report this, with: sudo dmesg "
 			   "| tail", probe_backend_names[other]);
 	else
-		doctor_fix(d, "sudo dmesg | tail   # and report what it says of %s",
-			   which == 0 ? "gdrdrv" : "NVRM and Xid");
+		doctor_fix_gpu(d, "sudo dmesg | tail   # and report what it says of %s",
+			       which == PROBE_GDRDRV ? "gdrdrv" : "NVRM and Xid");
 }
 
 static void fix_try(struct doctor *d, unsigned which, const struct cuda_gpu *g,
@@ -73,13 +74,13 @@ static void fix_try(struct doctor *d, unsigned which, const struct cuda_gpu *g,
 	if (other >= 0)
 		doctor_fix(d, "export GDRCOPY_BACKEND=%s", probe_backend_names[other]);
 	else if (step <= STEP_ALLOC)
-		doctor_fix(d, "nvidia-smi -i %d   # end the programs that have this GPU or its "
-			   "memory", g->ordinal);
-	else if (which == 0 && !g->rdma)
-		doctor_fix(d, "use a data-centre or workstation GPU: gdrdrv needs GPUDirect "
-			   "RDMA");
+		doctor_fix_gpu(d, "nvidia-smi -i %d   # end the programs that have this GPU or "
+			       "its memory", g->ordinal);
+	else if (which == PROBE_GDRDRV && !g->rdma)
+		doctor_fix_gpu(d, "use a data-centre or workstation GPU: gdrdrv needs GPUDirect "
+			       "RDMA");
 	else
-		doctor_fix(d, "sudo dmesg | tail   # the driver says more");
+		doctor_fix_gpu(d, "sudo dmesg | tail   # the driver says more");
 }
 
 static void found_on_gpu(struct doctor *d, unsigned which, int i)
@@ -101,7 +102,7 @@ static void found_on_gpu(struct doctor *d, unsigned which, int i)
 			    "%s: %s", gpu_allocator_names[good], gpu_allocator_names[bad],
 			    t[bad].why);
 		doctor_fix(d, "allocate with %s what is to be mapped%s",
-			   gpu_allocator_names[good], good == 0 ? "; for NCCL: export "
+			   gpu_allocator_names[good], good == GPU_MEM_ALLOC ? "; for NCCL: export "
 			   "NCCL_CUMEM_ENABLE=0" : "");
 	} else if (t[0].step == STEP_NONE) {
 		doctor_find(d, name, g->ordinal, failed(d, which), "opens, but CUDA did not "
@@ -117,9 +118,12 @@ static void not_open(struct doctor *d, unsigned which)
 	const struct backend_facts *f = &d->backends[which];
 	enum level level = failed(d, which);
 
-	doctor_find(d, probe_backend_names[which], -1, level, "%s", f->why);
-	if (level == LEVEL_FAIL && which == 1)
-		doctor_fix(d, "update the NVIDIA driver to one for CUDA 13.3 or later");
+	/* No node or module that the library misses would make these take softcuda's memory. */
+	doctor_find(d, probe_backend_names[which], -1, level, "%s", d->soft &&
+		    which != PROBE_DMABUF && !root_exists("/dev/nvsim") ?
+		    "needs a GPU and its driver" : f->why);
+	if (level == LEVEL_FAIL && which == PROBE_DMABUF)
+		doctor_fix_gpu(d, "update the NVIDIA driver to one for CUDA 13.3 or later");
 }
 
 void doctor_backends(struct doctor *d)

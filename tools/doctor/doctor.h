@@ -53,8 +53,15 @@ struct doctor {
 void doctor_find(struct doctor *d, const char *name, int gpu, enum level level,
 		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* How to mend the last one. */
+/* How to mend the last one.  On softcuda a note has nothing to mend. */
 void doctor_fix(struct doctor *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The same for what lies with a GPU or its driver.  On softcuda that lies with the
+ * variables that say what it simulates: those that are set.
+ */
+void doctor_fix_gpu(struct doctor *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The name of the one backend that the environment allows, or NULL. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "doctor.h"
 #include "report.h"
@@ -24,15 +25,56 @@ void doctor_find(struct doctor *d, const char *name, int gpu, enum level level,
 	parse_clean(f->why);
 }
 
-void doctor_fix(struct doctor *d, const char *fmt, ...)
+static void set_fix(struct doctor *d, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+static void set_fix(struct doctor *d, const char *fmt, va_list ap)
 {
 	struct finding *f = &d->findings[d->n - 1];
+
+	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
+	parse_clean(f->fix);
+}
+
+void doctor_fix(struct doctor *d, const char *fmt, ...)
+{
 	va_list ap;
 
+	if (d->soft && d->findings[d->n - 1].level == LEVEL_NOTE)
+		return;
 	va_start(ap, fmt);
-	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
+	set_fix(d, fmt, ap);
 	va_end(ap);
-	parse_clean(f->fix);
+}
+
+/* " NAME" of each variable of softcuda's that is set. */
+static void soft_variables(char *buf, size_t len)
+{
+	static const char prefix[] = "SOFTCUDA_";
+	size_t used = 0;
+	char **e;
+
+	buf[0] = '\0';
+	for (e = environ; *e && used < len; e++)
+		if (!strncmp(*e, prefix, strlen(prefix)))
+			used += (size_t)snprintf(buf + used, len - used, " %.*s",
+						 (int)strcspn(*e, "="), *e);
+}
+
+void doctor_fix_gpu(struct doctor *d, const char *fmt, ...)
+{
+	char names[256];
+	va_list ap;
+
+	if (d->soft) {
+		soft_variables(names, sizeof(names));
+		if (names[0])
+			doctor_fix(d, "unset%s   # or give other values: softcuda(7)", names);
+		return;
+	}
+	va_start(ap, fmt);
+	set_fix(d, fmt, ap);
+	va_end(ap);
 }
 
 static bool alike(const struct finding *a, const struct finding *b)

@@ -34,13 +34,13 @@ static void find_compute_mode(struct doctor *d, const struct cuda_gpu *g)
 	case CU_COMPUTEMODE_PROHIBITED:
 		doctor_find(d, "compute mode", g->ordinal, LEVEL_FAIL, "compute mode is "
 			    "PROHIBITED: no program may use this GPU");
-		doctor_fix(d, "sudo nvidia-smi -i %d -c DEFAULT", g->ordinal);
+		doctor_fix_gpu(d, "sudo nvidia-smi -i %d -c DEFAULT", g->ordinal);
 		break;
 	case CU_COMPUTEMODE_EXCLUSIVE_PROCESS:
 		doctor_find(d, "compute mode", g->ordinal, LEVEL_WARN, "compute mode is "
 			    "EXCLUSIVE_PROCESS: only one process at a time may use this GPU");
-		doctor_fix(d, "sudo nvidia-smi -i %d -c DEFAULT   # unless that is meant",
-			   g->ordinal);
+		doctor_fix_gpu(d, "sudo nvidia-smi -i %d -c DEFAULT   # unless that is meant",
+			       g->ordinal);
 		break;
 	case CU_COMPUTEMODE_DEFAULT:
 		doctor_find(d, "compute mode", g->ordinal, LEVEL_OK, "DEFAULT");

@@ -9,6 +9,12 @@
 #include "doctor.h"
 #include "root.h"
 
+static void fix_hang(struct doctor *d)
+{
+	doctor_fix_gpu(d, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail   # a GPU or "
+		       "driver that hangs needs a reset");
+}
+
 static void not_found(struct doctor *d)
 {
 	const char *caps = getenv("NVIDIA_DRIVER_CAPABILITIES");
@@ -19,8 +25,7 @@ static void not_found(struct doctor *d)
 		doctor_find(d, "library", -1, LEVEL_FAIL, "CUDA's library cannot be loaded: %s",
 			    d->cuda.end.how);
 	if (!d->cuda.end.done)
-		doctor_fix(d, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail   # a GPU "
-			   "or driver that hangs needs a reset");
+		fix_hang(d);
 	else if (d->soft)
 		doctor_fix(d, "install softcuda, or name it with GDRCOPY_SOFTCUDA_LIB");
 	else if (!strstr(d->cuda.why, "No such file") && !strstr(d->cuda.why, "has no function"))
@@ -117,13 +122,12 @@ static const struct {
 
 static void not_ready(struct doctor *d)
 {
-	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	const char *visible = d->soft ? NULL : getenv("CUDA_VISIBLE_DEVICES");
 	size_t i;
 
 	if (!d->cuda.end.done) {
 		doctor_find(d, "start", -1, LEVEL_FAIL, "cuInit: %s", d->cuda.end.how);
-		doctor_fix(d, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail   # a GPU "
-			   "or driver that hangs needs a reset");
+		fix_hang(d);
 		return;
 	}
 	doctor_find(d, "start", -1, LEVEL_FAIL, "cuInit: %s (%d)%s%s%s", d->cuda.result_name,
@@ -133,10 +137,10 @@ static void not_ready(struct doctor *d)
 		doctor_fix(d, "unset CUDA_VISIBLE_DEVICES");
 		return;
 	}
-	doctor_fix(d, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
+	doctor_fix_gpu(d, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
 	for (i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++)
 		if (fixes[i].result == d->cuda.result)
-			doctor_fix(d, "%s", fixes[i].fix);
+			doctor_fix_gpu(d, "%s", fixes[i].fix);
 }
 
 static void devices(struct doctor *d)

@@ -67,7 +67,7 @@ static void find_stores(struct doctor *d, int backend, int i)
 	} else if (t->type == GDR_MAPPING_TYPE_CACHING) {
 		doctor_find(d, "stores", gpu, LEVEL_OK, "cached and coherent; 8-byte stores "
 			    "reach %s", rate);
-	} else if (t->store_mb_per_s < UNCOMBINED_MB_PER_S) {
+	} else if (t->store_mb_per_s < UNCOMBINED_MB_PER_S && !d->soft) {
 		find_uncombined(d, gpu, rate);
 	} else if (d->cuda.soft) {
 		doctor_find(d, "stores", gpu, LEVEL_OK, "host memory plays the GPU's part; "

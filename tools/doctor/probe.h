@@ -14,8 +14,15 @@
 
 #define PROBE_GPUS     64
 #define PROBE_TEXT     480
-#define PROBE_BACKENDS 3        /* gdrdrv, dmabuf, rm: the order of gdr_open */
 #define PROBE_ALLOCATORS 2      /* as gpu_allocators */
+
+/* Backends, in the order of gdr_open. */
+enum {
+	PROBE_GDRDRV,
+	PROBE_DMABUF,
+	PROBE_RM,
+	PROBE_BACKENDS,
+};
 
 /* How the child ended. */
 struct probe_end {

@@ -15,7 +15,9 @@
 #define TIMED     ((size_t)128 << 10)   /* bytes of one timed row of stores */
 #define ROWS      9
 
-const char *const probe_backend_names[PROBE_BACKENDS] = { "gdrdrv", "dmabuf", "rm" };
+const char *const probe_backend_names[PROBE_BACKENDS] = {
+	[PROBE_GDRDRV] = "gdrdrv", [PROBE_DMABUF] = "dmabuf", [PROBE_RM] = "rm",
+};
 
 const char *const probe_step_names[] = {
 	"nothing", "cuDevicePrimaryCtxRetain", "allocation", "gdr_pin_buffer", "gdr_map",
