@@ -66,9 +66,17 @@ static int complain(const struct opt *o, const char *text, const char *what)
 	return -EINVAL;
 }
 
-static int set_number(const struct opt *o, const char *text, uint64_t *out)
+static int out_of_range(const struct opt *o, const char *text)
 {
 	char what[96];
+
+	snprintf(what, sizeof(what), "is out of range, %llu to %llu",
+		 (unsigned long long)o->min, (unsigned long long)o->max);
+	return complain(o, text, what);
+}
+
+static int set_number(const struct opt *o, const char *text, uint64_t *out)
+{
 	uint64_t v;
 	int err = opts_number(text, o->kind != OPT_NUMBER, &v);
 
@@ -76,11 +84,8 @@ static int set_number(const struct opt *o, const char *text, uint64_t *out)
 		return complain(o, text, o->kind == OPT_NUMBER ?
 				"is not a number (decimal, 0x.. or 0..)" :
 				"is not a size (a number, and K, M or G for powers of 1024)");
-	if (err || v < o->min || v > o->max) {
-		snprintf(what, sizeof(what), "is out of range, %llu to %llu",
-			 (unsigned long long)o->min, (unsigned long long)o->max);
-		return complain(o, text, what);
-	}
+	if (err || v < o->min || v > o->max)
+		return out_of_range(o, text);
 	*out = v;
 	return 0;
 }
@@ -130,7 +135,7 @@ static int set_choice(const struct opt *o, const char *text)
 
 static int set_real(const struct opt *o, const char *text)
 {
-	char what[96], *end;
+	char *end;
 	double v;
 
 	/* strtod takes blanks, a sign, names of infinity and hexadecimal numbers. */
@@ -139,11 +144,8 @@ static int set_real(const struct opt *o, const char *text)
 	v = strtod(text, &end);
 	if (*end)
 		return complain(o, text, "is not a number");
-	if (!isfinite(v) || v < (double)o->min || v > (double)o->max) {
-		snprintf(what, sizeof(what), "is out of range, %llu to %llu",
-			 (unsigned long long)o->min, (unsigned long long)o->max);
-		return complain(o, text, what);
-	}
+	if (!isfinite(v) || v < (double)o->min || v > (double)o->max)
+		return out_of_range(o, text);
 	*(double *)o->value = v;
 	return 0;
 }
