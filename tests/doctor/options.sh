@@ -5,22 +5,9 @@
 . "${SRC:?}/../tools/check.sh"
 doctor=${DOCTOR:?}
 
-for h in -h --help '-q --help'; do
-	# shellcheck disable=SC2086
-	expect 0 "$doctor" $h
-	silent
-	diff -u "$SRC/doctor.help" "$OUT/stdout" || fail "$h differs from doctor.help"
-done
-expect 0 "$doctor" --version
-said '^gdrcopy_doctor [0-9.]+ \(libgdrapi 2\.[0-9]+\)$'
-
-# Each option is in the man page.
-sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/doctor.help" >"$OUT/names"
-[ "$(wc -l <"$OUT/names")" -gt 7 ] || fail "no options in doctor.help"
-while read -r o; do
-	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_doctor.1.scd" ||
-		fail "gdrcopy_doctor.1 does not have --$o"
-done <"$OUT/names"
+documented "$doctor" doctor 7
+expect 0 "$doctor" -q --help
+diff -u "$SRC/doctor.help" "$OUT/stdout" || fail "-q --help differs from doctor.help"
 
 expect 1 "$doctor" -Z
 complained '^ERROR: invalid option'

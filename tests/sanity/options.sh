@@ -6,7 +6,8 @@
 . "${SRC:?}/../tools/check.sh"
 sanity=${SANITY:?}
 
-for h in -h --help '-h -Z' '-t nothing -h'; do
+documented "$sanity" sanity 10
+for h in '-h -Z' '-t nothing -h'; do
 	# shellcheck disable=SC2086
 	expect 0 "$sanity" $h
 	silent
@@ -18,8 +19,6 @@ for l in -l --list '-l -Z' '-s -l'; do
 	silent
 	diff -u "$SRC/list.txt" "$OUT/stdout" || fail "$l differs from list.txt"
 done
-expect 0 "$sanity" --version
-said '^gdrcopy_sanity [0-9.]+ \(libgdrapi 2\.[0-9]+\)$'
 
 # Names that scripts and records of earlier releases have.
 sed '/^List of extended/,$d' "$SRC/list.txt" >"$OUT/default"
@@ -28,14 +27,6 @@ sed '/^List of extended/,$d' "$SRC/list.txt" >"$OUT/default"
 while read -r name; do
 	grep -qx "    $name" "$OUT/default" || fail "$name is not a default test"
 done <"$SRC/classic.txt"
-
-# Each option is in the man page.
-sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/sanity.help" >"$OUT/names"
-[ "$(wc -l <"$OUT/names")" -gt 10 ] || fail "no options in sanity.help"
-while read -r o; do
-	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_sanity.1.scd" ||
-		fail "gdrcopy_sanity.1 does not have --$o"
-done <"$OUT/names"
 
 expect 1 "$sanity" -Z
 complained "invalid option -- 'Z'"

@@ -6,17 +6,7 @@
 . "${SRC:?}/check.sh"
 api=${TOOLS:?}/gdrcopy_apiperf
 
-for h in -h --help; do
-	expect 0 "$api" $h
-	silent
-	diff -u "$SRC/apiperf.help" "$OUT/stdout" || fail "$h differs from apiperf.help"
-done
-sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/apiperf.help" >"$OUT/names"
-[ "$(wc -l <"$OUT/names")" -gt 30 ] || fail "no options in apiperf.help"
-while read -r o; do
-	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_apiperf.1.scd" ||
-		fail "gdrcopy_apiperf.1 does not have --$o"
-done <"$OUT/names"
+documented "$api" apiperf 30
 
 # refused OPTION VALUE...: each of them, by its name.
 refused() {
@@ -57,5 +47,3 @@ expect 1 "$api" --soft --csv --json
 complained 'exclude each other'
 expect 1 "$api" --soft -d 7
 complained '^ERROR: '
-expect 0 "$api" --version
-said '^gdrcopy_apiperf [0-9.]+ \(libgdrapi 2\.[0-9]+\)$'

@@ -47,3 +47,21 @@ count() {
 	n=$(grep -Ec -- "$1" "$OUT/stdout")
 	[ "$n" -eq "$2" ] || fail "$n lines like: $1, expected $2"
 }
+
+# documented PROGRAM NAME N: its help is NAME.help, has more than N options, and the manual
+# page has them all; and it tells its version.
+documented() {
+	for form in -h --help; do
+		expect 0 "$1" $form
+		silent
+		diff -u "$SRC/$2.help" "$OUT/stdout" || fail "$2 $form differs from $2.help"
+	done
+	sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/$2.help" >"$OUT/names"
+	[ "$(wc -l <"$OUT/names")" -gt "$3" ] || fail "no options in $2.help"
+	while read -r option; do
+		grep -q -- "--$option\*" "$SRC/../../man/gdrcopy_$2.1.scd" ||
+			fail "gdrcopy_$2.1 does not have --$option"
+	done <"$OUT/names"
+	expect 0 "$1" --version
+	said "^gdrcopy_$2 [0-9.]+ \\(libgdrapi 2\\.[0-9]+\\)\$"
+}

@@ -5,19 +5,7 @@
 . "${SRC:?}/check.sh"
 tune=${TOOLS:?}/gdrcopy_copytune
 
-for h in -h --help; do
-	expect 0 "$tune" $h
-	silent
-	diff -u "$SRC/copytune.help" "$OUT/stdout" || fail "copytune $h differs from copytune.help"
-done
-expect 0 "$tune" --version
-said '^gdrcopy_copytune [0-9.]+ \(libgdrapi 2\.[0-9]+\)$'
-sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/copytune.help" >"$OUT/names"
-[ "$(wc -l <"$OUT/names")" -gt 10 ] || fail "no options in copytune.help"
-while read -r o; do
-	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_copytune.1.scd" ||
-		fail "gdrcopy_copytune.1 does not have --$o"
-done <"$OUT/names"
+documented "$tune" copytune 10
 
 expect 0 "$tune" --soft --sizes 8,200,64K --threads 1,2 -t 1
 silent
@@ -43,8 +31,8 @@ count ',generic,1,' 6
 count ',true$' 8
 
 expect 1 "$tune" --soft --sizes 0
-complained sizes
+complained '^ERROR: option --sizes: "0" is out of range'
 expect 1 "$tune" --soft --threads 65
-complained threads
+complained '^ERROR: option --threads: "65" is out of range, 0 to 64$'
 expect 1 "$tune" --soft --min-bytes x
-complained min-bytes
+complained '^ERROR: option --min-bytes: "x" is not a size'

@@ -6,21 +6,7 @@
 
 for t in copybw copylat; do
 	tool=${TOOLS:?}/gdrcopy_$t
-	for h in -h --help; do
-		expect 0 "$tool" $h
-		silent
-		diff -u "$SRC/$t.help" "$OUT/stdout" || fail "$t $h differs from $t.help"
-	done
-	# Each option is in the man page.
-	sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/$t.help" >"$OUT/names"
-	[ "$(wc -l <"$OUT/names")" -gt 10 ] || fail "no options in $t.help"
-	while read -r o; do
-		grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_$t.1.scd" ||
-			fail "gdrcopy_$t.1 does not have --$o"
-	done <"$OUT/names"
-
-	expect 0 "$tool" --version
-	said "^gdrcopy_$t [0-9.]+ \(libgdrapi 2\.[0-9]+\)$"
+	documented "$tool" $t 10
 
 	expect 1 "$tool" -Z
 	complained "invalid option -- 'Z'"

@@ -5,7 +5,7 @@
 . "${SRC:?}/check.sh"
 pplat="${TOOLS:?}/gdrcopy_pplat --soft"
 
-# number FIELD: the values of a column of the CSV on stdout, one a line.
+# column FIELD: the values of a column of the CSV on stdout, one a line.
 column() {
 	sed '/^#/d' "$OUT/stdout" | awk -F, -v name="$1" \
 		'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { print $c }'
@@ -80,7 +80,7 @@ fine() {
 	said '^medians of 3 kernels: the slowest is [0-9.]+ % above the fastest$'
 	expect 0 $pplat --csv -t 2 --min-time 300
 	[ "$(column samples)" -gt 2 ] || fail "no more samples for --min-time"
-	# The longest round trips are there to be seen.
+	# Without warm-up every round trip is a sample.
 	expect 0 $pplat --csv -t 3 --warmup 0 -m both
 	fine 0 3
 	# Two GPUs in one run, the second one's rows marked.

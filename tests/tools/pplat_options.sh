@@ -6,14 +6,7 @@
 . "${SRC:?}/check.sh"
 pplat=${TOOLS:?}/gdrcopy_pplat
 
-expect 0 "$pplat" --help
-silent
-diff -u "$SRC/pplat.help" "$OUT/stdout" || fail "--help differs from pplat.help"
-sed -n 's/^  .*--\([a-z-]*\).*/\1/p' "$SRC/pplat.help" >"$OUT/names"
-[ "$(wc -l <"$OUT/names")" -gt 20 ] || fail "no options in pplat.help"
-while read -r o; do
-	grep -q -- "--$o\*" "$SRC/../../man/gdrcopy_pplat.1.scd" || fail "the page lacks --$o"
-done <"$OUT/names"
+documented "$pplat" pplat 20
 
 refused() {
 	pattern=$1
