@@ -8,7 +8,7 @@ sanity=${SANITY:?}
 # waived PATTERN: all waived tests, as one extended regular expression for the whole name.
 waived() {
 	sed '1,/^List of waived tests:/d;/^$/,$d' "$OUT/stdout" | sed 's/^    //;s/ .*//' >"$OUT/waived"
-	[ -z "$1" ] || grep -Evx "$1" "$OUT/waived" >"$OUT/unexpected"
+	grep -Evx "$1" "$OUT/waived" >"$OUT/unexpected"
 	[ ! -s "$OUT/unexpected" ] || fail "waived: $(cat "$OUT/unexpected")"
 }
 descriptors='invalidation_unix_sock_shared_fd_gdr_(map|pin_buffer)_(cu|vm)m(em)?alloc'
@@ -43,9 +43,23 @@ waived "$descriptors|$coherent|several_gpus_.*|overlapping_pins_(cumem|vmm)alloc
 expect 0 env SOFTCUDA_COHERENT=1 SOFTCUDA_DEVICES=2 "$sanity" --soft --all -d 1
 waived "$descriptors|$stepping|overlapping_pins_(cumem|vmm)alloc"
 
-# Each copy routine that this processor has.
-for routine in generic sse2 sse41 avx avx2; do
-	expect 0 env GDRCOPY_COPY=$routine "$sanity" --soft -t data_validation_cumemalloc -t 'copy_*'
+# with_routine NAME TEST...: with this copy routine, and what the library says of it.
+with_routine() {
+	routine=$1
+	shift
+	expect 0 env GDRCOPY_COPY="$routine" GDRCOPY_ENABLE_LOGGING=1 GDRCOPY_LOG_LEVEL=3 \
+		"$sanity" --soft -v "$@"
+}
+
+# Each copy routine that this processor has.  Asked for another, the library names all.
+with_routine nonsense -t basic_cumemalloc
+routines=$(sed -n 's/.*no copy routine "nonsense"; valid are: //p' "$OUT/stderr" |
+	head -n 1 | tr -d ,)
+[ "${routines%generic}" != "$routines" ] || fail "generic is not the last of: $routines"
+for routine in $routines; do
+	with_routine "$routine" -t data_validation_cumemalloc -t 'copy_*'
+	grep -q "this processor cannot run \"$routine\"" "$OUT/stderr" ||
+		complained "^# copy_routine_(to|from)_mapping: $routine\$"
 done
 
 # Any order, several times; without the tests of data, which take longest.
