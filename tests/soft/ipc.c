@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Description: IPC handles carry the words of the real driver and work across processes. */
-#include <sys/socket.h>
-
-#include "soft.h"
+#include "peer.h"
 
 static void get(CUdeviceptr p, uint32_t words[16])
 {
@@ -91,34 +89,16 @@ static void not_in_the_same_process(void **state)
 	ok(cuMemFree_v2(p));
 }
 
-static int sockets[2];
-static pid_t peer;
-
-static void step(int socket)
-{
-	char c = 's';
-
-	assert_int_equal(write(socket, &c, 1), 1);
-}
-
-static void await(int socket)
-{
-	char c;
-
-	assert_int_equal(read(socket, &c, 1), 1);
-}
-
-/* Made before CUDA was touched; handles come over the socket. */
+/* Handles come over the socket. */
 static int peer_main(void)
 {
 	CUipcMemHandle h[3];
 	CUdeviceptr a, b, c, again;
-	int s = sockets[1];
 	size_t before;
 	uint32_t *w;
 	void *data;
 
-	if (read(s, h, sizeof(h)) != sizeof(h))
+	if (read(peer_socket, h, sizeof(h)) != sizeof(h))
 		return 0;
 	with_context(NULL);
 	before = free_memory();
@@ -138,8 +118,8 @@ static int peer_main(void)
 	expect(cuMemcpyDtoH_v2(&data, a + 504, 16), CUDA_ERROR_INVALID_VALUE);
 	w = window(c, 5 * MIB);         /* pinned here, it is the peer's memory */
 	assert_int_equal(w[MIB], 3);
-	step(s);
-	await(s);                       /* the owner freed it all */
+	peer_step();
+	peer_await();                   /* the owner freed it all */
 	assert_int_equal(peek(a + 4), 11);
 	expect(cuIpcOpenMemHandle_v2(&again, h[2], 1), CUDA_SUCCESS);
 	ok(cuIpcCloseMemHandle(again));
@@ -151,8 +131,8 @@ static int peer_main(void)
 	ok(cuIpcCloseMemHandle(a));
 	assert_int_equal(w[MIB], 3);
 	munmap(w, 5 * MIB);
-	step(s);
-	await(s);
+	peer_step();
+	peer_await();
 	without_context(NULL);          /* closes c */
 	return 0;
 }
@@ -163,7 +143,7 @@ static void open_in_another_process(void **state)
 	CUdeviceptr at = (b + 65535) & ~65535ULL;
 	uint32_t *pinned, *w;
 	CUipcMemHandle h[3];
-	int status, fd;
+	int fd;
 
 	poke(a, 1);
 	poke(b + 128 * KIB, 2);
@@ -174,8 +154,8 @@ static void open_in_another_process(void **state)
 	ok(cuIpcGetMemHandle(&h[2], c));
 	w = window(at + 64 * KIB, PAGE);        /* and this moves after the handle was given out */
 	munmap(w, PAGE);
-	assert_int_equal(write(sockets[0], h, sizeof(h)), sizeof(h));
-	await(sockets[0]);
+	assert_int_equal(write(peer_socket, h, sizeof(h)), sizeof(h));
+	peer_await();
 	assert_int_equal(peek(a + 4), 11);
 	assert_int_equal(peek(b + 64 * KIB), 12);
 	assert_int_equal(peek(c), 13);
@@ -190,23 +170,15 @@ static void open_in_another_process(void **state)
 	ok(cuMemFree_v2(c));
 	ok(cuMemFree_v2(a));
 	ok(cuMemFree_v2(pad));
-	step(sockets[0]);
-	await(sockets[0]);
-	step(sockets[0]);
-	assert_int_equal(waitpid(peer, &status, 0), peer);
-	assert_int_equal(status, 0);
+	peer_step();
+	peer_await();
+	peer_step();
+	peer_end();
 }
 
 static int start_peer(void **state)
 {
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-	peer = fork();
-	if (!peer) {
-		signal(SIGABRT, SIG_DFL);
-		close(sockets[0]);
-		_exit(peer_main());
-	}
-	close(sockets[1]);
+	peer_start(peer_main);
 	return with_context(state);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Description: virtual memory management, and memory shared by descriptor. */
-#include <sys/socket.h>
 #include <fcntl.h>
 
-#include "soft.h"
+#include "peer.h"
 
 #define BLOCK (2 * MIB)
 
@@ -265,10 +264,6 @@ static void import_in_the_same_process(void **state)
 	assert_int_equal(before, free_memory());
 }
 
-/* The peer is a child made before CUDA was touched; sockets[1] is its end. */
-static int sockets[2];
-static pid_t peer;
-
 static void send_fd(int socket, int fd)
 {
 	union {
@@ -309,9 +304,8 @@ static int peer_main(void)
 	CUmemGenericAllocationHandle h;
 	CUdeviceptr p;
 	uint32_t *w, client, object;
-	int fd = receive_fd(sockets[1]);
+	int fd = receive_fd(peer_socket);
 	size_t before;
-	char c = 'd';
 
 	if (fd < 0)
 		return 1;
@@ -327,8 +321,8 @@ static int peer_main(void)
 	poke(p, 56);
 	w = window(p, 2 * BLOCK);
 	assert_int_equal(w[BLOCK / 4], 55);
-	assert_int_equal(write(sockets[1], &c, 1), 1);
-	assert_int_equal(read(sockets[1], &c, 1), 1);
+	peer_step();
+	peer_await();
 	assert_int_equal(peek(p + BLOCK), 57);
 	assert_int_equal(w[BLOCK / 4], 57);
 	assert_int_equal(before, free_memory());
@@ -341,35 +335,26 @@ static int peer_main(void)
 static void import_in_another_process(void **state)
 {
 	struct vmm v = vmm_new(2 * BLOCK, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-	int fd, status;
-	char c;
+	int fd;
 
 	poke(v.ptr + BLOCK, 55);
 	ok(cuMemExportToShareableHandle(&fd, v.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
 					0));
-	send_fd(sockets[0], fd);
+	send_fd(peer_socket, fd);
 	close(fd);
-	assert_int_equal(read(sockets[0], &c, 1), 1);
+	peer_await();
 	assert_int_equal(peek(v.ptr), 56);
 	if (shown_once())
 		expect(export_range(v.ptr + BLOCK, PAGE, &fd), CUDA_ERROR_NOT_SUPPORTED);
 	poke(v.ptr + BLOCK, 57);
 	vmm_free(&v);
-	assert_int_equal(write(sockets[0], &c, 1), 1);
-	assert_int_equal(waitpid(peer, &status, 0), peer);
-	assert_int_equal(status, 0);
+	peer_step();
+	peer_end();
 }
 
 static int start_peer(void **state)
 {
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-	peer = fork();
-	if (!peer) {
-		signal(SIGABRT, SIG_DFL);
-		close(sockets[0]);
-		_exit(peer_main());
-	}
-	close(sockets[1]);
+	peer_start(peer_main);
 	return with_context(state);
 }
 
