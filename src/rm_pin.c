@@ -231,7 +231,7 @@ static int refuse(const struct gdr_cuda *cu, CUresult res, uint64_t addr)
 			    "handle type", (unsigned long long)addr);
 }
 
-/* Whether the allocation was freed since it was found. */
+/* Whether the allocation was freed, or is part of another one, since it was found. */
 static bool is_gone(const struct gdr_cuda *cu, const struct gdr_rm_memory *mem)
 {
 	struct answer a;
@@ -255,8 +255,11 @@ static int pin_ipc(struct gdr_rm_range *r, const struct gdr_rm_memory *mem)
 		return ret;
 	res = cu->IpcGetMemHandle(&handle, mem->start);
 	gdr_cuda_leave(cu, &scope);
+	/* The handle's offset is that of the allocation that is there now. */
+	if (is_gone(cu, mem))
+		return -ESTALE;
 	if (res != CUDA_SUCCESS)
-		return is_gone(cu, mem) ? -ESTALE : refuse(cu, res, mem->start);
+		return refuse(cu, res, mem->start);
 	ret = gdr_rm_verify_ipc(r->gpu, mem->start);
 	if (ret < 0)
 		return ret;
