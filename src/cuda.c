@@ -92,6 +92,9 @@ int gdr_cuda_fail(const struct gdr_cuda *cu, CUresult res, const char *call, con
 	if (res == CUDA_ERROR_NOT_INITIALIZED)
 		remedy = ": call cuInit first; after fork, CUDA works only in a child whose parent "
 			 "had not initialised it";
+	if (res == CUDA_ERROR_OPERATING_SYSTEM)
+		remedy = ": a system call of CUDA's failed, for want of descriptors perhaps "
+			 "(ulimit -n)";
 	return gdr_log_fail(-gdr_cuda_errno(res), "%s failed with %s (%d) %s%s", call, name,
 			    (int)res, about, remedy);
 }
