@@ -236,7 +236,8 @@ static bool is_gone(const struct gdr_cuda *cu, const struct gdr_rm_memory *mem)
 {
 	struct answer a;
 
-	return ask(cu, mem->inside, &a) == 0 && (a.type == 0 || a.start != mem->start);
+	return ask(cu, mem->inside, &a) == 0 &&
+		(a.type == 0 || a.start != mem->start || a.dev != mem->dev);
 }
 
 /* cuMemAlloc memory: one part of the object that the allocation lies in. */

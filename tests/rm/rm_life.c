@@ -285,78 +285,6 @@ static void no_fork_falls_between_mmap_and_madvise(void **state)
 	cuda_free(m.ptr);
 }
 
-static CUdeviceptr neighbour;
-
-/* As if another thread had freed it just now. */
-static CUresult neighbour_is_freed(CUipcMemHandle *handle, CUdeviceptr ptr)
-{
-	soft_ipc = NULL;
-	assert_int_equal(ptr, neighbour);
-	cuda_free(neighbour);
-	return cuIpcGetMemHandle(handle, ptr);
-}
-
-/* A GPU page around a buffer begins in memory of somebody else. */
-static void neighbour_freed_while_its_page_is_pinned(void **state)
-{
-	CUdeviceptr ptr, page;
-	gdr_mh_t mh = { 77 };
-	void *va;
-
-	neighbour = cuda_alloc(512);
-	ptr = cuda_alloc(8 * KIB);
-	page = ptr & GPU_PAGE_MASK;
-	assert_int_equal(page, neighbour);
-	soft_ipc = neighbour_is_freed;
-	assert_int_equal(gdr_pin_buffer(*state, page, 64 * KIB, 0, 0, &mh), 0);
-	assert_null(soft_ipc);
-	assert_int_equal(gdr_map(*state, mh, &va, 64 * KIB), 0);
-	pattern_to_device(ptr, 8 * KIB, 3);
-	pattern_on_cpu((char *)va + (ptr - page), 8 * KIB, 3);
-	assert_int_equal(gdr_unpin_buffer(*state, mh), 0);
-	cuda_free(ptr);
-
-	/* It was the memory that was meant. */
-	neighbour = cuda_alloc(512);
-	soft_ipc = neighbour_is_freed;
-	refuse_pin(*state, neighbour, 64 * KIB, EINVAL, "is no memory that CUDA knows");
-}
-
-static CUdeviceptr before_it, in_its_place;
-
-/* Another thread frees it, and gets memory that begins a GPU page earlier. */
-static CUresult neighbour_is_replaced(CUipcMemHandle *handle, CUdeviceptr ptr)
-{
-	soft_ipc = NULL;
-	cuda_free(before_it);
-	cuda_free(neighbour);
-	in_its_place = cuda_alloc(64 * KIB + 512);
-	assert_int_equal(in_its_place, before_it);
-	return cuIpcGetMemHandle(handle, ptr);
-}
-
-static void neighbour_replaced_while_its_page_is_pinned(void **state)
-{
-	CUdeviceptr ptr;
-	gdr_mh_t mh;
-	void *va;
-
-	before_it = cuda_alloc(64 * KIB);
-	neighbour = cuda_alloc(512);
-	ptr = cuda_alloc(8 * KIB);
-	assert_int_equal(neighbour, before_it + 64 * KIB);
-	assert_int_equal(ptr & GPU_PAGE_MASK, neighbour);
-	soft_ipc = neighbour_is_replaced;
-	assert_int_equal(gdr_pin_buffer(*state, neighbour, 64 * KIB, 0, 0, &mh), 0);
-	assert_null(soft_ipc);
-	assert_int_equal(gdr_map(*state, mh, &va, 64 * KIB), 0);
-	pattern_to_device(ptr, 8 * KIB, 5);
-	pattern_on_cpu((char *)va + (ptr - neighbour), 8 * KIB, 5);
-	assert_int_equal(gdr_unpin_buffer(*state, mh), 0);
-	cuda_free(ptr);
-	cuda_free(in_its_place);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, soft_open, soft_close)
 #define BARE(f) cmocka_unit_test_setup_teardown(f, soft_reset, soft_check_clean)
 
@@ -371,8 +299,6 @@ int main(void)
 		TEST(child_gets_eacces_and_frees_nothing),
 		TEST(child_that_opens_its_own_context),
 		TEST(no_fork_falls_between_mmap_and_madvise),
-		TEST(neighbour_freed_while_its_page_is_pinned),
-		TEST(neighbour_replaced_while_its_page_is_pinned),
 	};
 
 	return cmocka_run_group_tests_name("rm_life", tests, soft_start, NULL);
