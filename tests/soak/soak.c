@@ -272,7 +272,7 @@ static int wait_for_all(pid_t *pids)
 
 static int run_all(void)
 {
-	pid_t pids[SOAK_PROCESSES_MAX];
+	pid_t pids[SOAK_PROCESSES_MAX] = { 0 };
 	unsigned i;
 
 	for (i = 0; i < processes; i++) {
@@ -281,6 +281,7 @@ static int run_all(void)
 			exit(run(i));
 		if (pids[i] < 0) {
 			perror("soak: fork");
+			end_all(pids); /* they would wait for this one */
 			exit(1);
 		}
 	}

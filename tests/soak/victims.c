@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,9 +51,14 @@ void victims_die(const char *what)
 	exit(1);
 }
 
-/* In a child: this program once more, with board and pipe where it looks for them. */
-static void become(const char *how, const char *text, int board, int say, int in)
+/*
+ * In a child of parent: this program once more, with board and pipe where it looks
+ * for them.  It works for ever, but not longer than its parent lives.
+ */
+static void become(pid_t parent, const char *how, const char *text, int board, int say, int in)
 {
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(3);
 	if (in >= 0 && dup2(in, STDIN_FILENO) < 0)
 		_exit(3);
 	/* so that neither is overwritten before it is moved */
@@ -67,6 +73,7 @@ static void become(const char *how, const char *text, int board, int say, int in
 static void start(struct victim *v, unsigned threads)
 {
 	int board = memfd_create("killed-board", MFD_CLOEXEC), say[2];
+	pid_t parent = getpid();
 	char text[64];
 
 	if (board < 0 || ftruncate(board, sizeof(*v->board)) || pipe2(say, O_CLOEXEC))
@@ -79,7 +86,7 @@ static void start(struct victim *v, unsigned threads)
 	fflush(NULL);
 	v->pid = fork();
 	if (v->pid == 0)
-		become(CHILD, text, board, say[1], -1);
+		become(parent, CHILD, text, board, say[1], -1);
 	if (v->pid < 0)
 		victims_die("fork");
 	close(board);
@@ -204,12 +211,13 @@ static void answer(const struct holder *h, char expected)
 void holder_start(struct holder *h)
 {
 	int tell[2], say[2];
+	pid_t parent = getpid();
 
 	if (pipe2(tell, O_CLOEXEC) || pipe2(say, O_CLOEXEC))
 		victims_die("pipe");
 	h->pid = fork();
 	if (h->pid == 0)
-		become(HOLDER, "", say[1], say[1], tell[0]);
+		become(parent, HOLDER, "", say[1], say[1], tell[0]);
 	if (h->pid < 0)
 		victims_die("fork");
 	close(tell[0]);
