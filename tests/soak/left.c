@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters of gdrdrv and of the simulated GPU, NVML's figures for memory and
- * BAR1, files of softcuda, and what a process has open and mapped; see left.h.
+ * BAR1, and what a process has open and mapped; see left.h.
  */
 #include "left.h"
 
@@ -103,19 +103,6 @@ static void look_at_nvml(struct left_machine *m)
 	}
 }
 
-static void look_at_files(struct left_machine *m)
-{
-	DIR *dir = opendir("/dev/shm");
-	struct dirent *e;
-
-	if (!dir)
-		return;
-	m->files = 0;
-	while ((e = readdir(dir)))
-		m->files += strstr(e->d_name, "softcuda") != NULL;
-	closedir(dir);
-}
-
 void left_machine_look(bool soft, struct left_machine *out)
 {
 	struct left_machine m;
@@ -123,9 +110,7 @@ void left_machine_look(bool soft, struct left_machine *out)
 	memset(&m, 0xff, sizeof(m));
 	look_at_gdrdrv(&m);
 	look_at_nvsim(&m);
-	if (soft)
-		look_at_files(&m);
-	else
+	if (!soft)
 		look_at_nvml(&m);
 	*out = m;
 }
@@ -181,7 +166,7 @@ void left_machine_print(const char *label, const struct left_machine *m)
 	}
 	LEFT_MACHINE(X)
 #undef X
-	printf("\n");
+	printf("%s\n", *separator ? "" : "nothing of it can be read here");
 }
 
 static int count_descriptors(void)

@@ -20,8 +20,7 @@
 	X(sim_registrations, "addresses of the simulated GPU") \
 	X(sim_damage, "free pages of the simulated GPU that were written to") \
 	X(gpu_used, "bytes of GPU memory in use") \
-	X(bar1_used, "bytes of BAR1 in use") \
-	X(files, "files of softcuda in /dev/shm")
+	X(bar1_used, "bytes of BAR1 in use")
 
 struct left_machine {
 #define X(field, text) long long field;
