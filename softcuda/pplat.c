@@ -62,15 +62,16 @@ static uint32_t await(struct side *s, uint32_t want)
 {
 	uint64_t since = 0;
 
-	for (uint32_t polls = 1;; polls++) {
+	for (;;) {
 		uint32_t v = __atomic_load_n(s->gpu_flag, __ATOMIC_ACQUIRE);
 
 		if (v >= want)
 			return v;
-		/* With fewer CPUs than blocks, whoever sets the flag needs one. */
+		/*
+		 * With fewer CPUs than blocks, whoever sets the flag needs one.  Where many
+		 * want them each takes a while: PPLAT_POLLS of these would be too many.
+		 */
 		sched_yield();
-		if (polls % PPLAT_POLLS)
-			continue;
 		if (__atomic_load_n(s->stop, __ATOMIC_RELAXED)) {
 			s->why = PPLAT_STOPPED;
 			return 0;
