@@ -124,18 +124,15 @@ if [ -w /dev/full ]; then
 	complained '^ERROR: --samples /dev/full could not be written$'
 fi
 
-# after STATUS PATTERN OPTION...: a signal after a second, twice at once, as timeout sends it.
+# after SIGNAL STATUS PATTERN OPTION...: a signal in the middle.
 after() {
-	status=$1 pattern=$2
-	shift 2
-	expect "$status" env LD_PRELOAD="$APIPERF_SHIM" timeout --preserve-status -k 20 \
-		-s "$SIGNAL" 1 "$api" --soft "$@"
-	said "$pattern"
+	signal=$1 status=$2 pattern=$3
+	shift 3
+	interrupted "$signal" "$status" "$pattern" env LD_PRELOAD="$APIPERF_SHIM" "$api" --soft "$@"
 	said '^# INTERRUPTED: these are partial results\.$'
 	complained '^balance: 0 contexts, 0 pins, 0 maps$'
 }
-SIGNAL=INT
-after 130 '^# interrupted: 65536 bytes after [0-9]+ of 10000000 cycles$' -n 10000000
+after INT 130 '^# interrupted: 65536 bytes after [0-9]+ of 10000000 cycles$' -n 10000000
 said "^65536$(printf '\t')"
 said '^\| gdr_pin_buffer  '
 said '^gdr_close '
@@ -154,7 +151,6 @@ gdr_open:4 ^#_INTERRUPTED --repeat 2
 gdr_open:2 ^#_INTERRUPTED --first 2
 gdr_get_info:3 ^#_interrupted:_65536_bytes_after_[0-9]_of_3_cycles$ --threads 2 --buffers 2
 END
-SIGNAL=TERM
-after 143 '^gdr_open +0 +[0-9]+ ' --sizes 64K --fresh 1000000
-after 143 '^gdr_open +0 +[0-9]+ ' --sizes 64K --first 10000
+after TERM 143 '^gdr_open +0 +[0-9]+ ' --sizes 64K --fresh 1000000
+after TERM 143 '^gdr_open +0 +[0-9]+ ' --sizes 64K --first 10000
 exit 0

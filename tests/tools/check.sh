@@ -48,6 +48,19 @@ count() {
 	[ "$n" -eq "$2" ] || fail "$n lines like: $1, expected $2"
 }
 
+# interrupted SIGNAL STATUS PATTERN COMMAND...: more work than could be done; the signal comes
+# after a second, and twice at once, as timeout sends it to the process and its group.  Later,
+# if by then the command was not yet at what makes it say PATTERN: the machine is busy.
+interrupted() {
+	signal=$1 status=$2 pattern=$3
+	shift 3
+	for delay in 1 4 16; do
+		expect "$status" timeout --preserve-status -k 60 -s "$signal" $delay "$@"
+		grep -Eq -- "$pattern" "$OUT/stdout" && return
+	done
+	said "$pattern"
+}
+
 # documented PROGRAM NAME N: its help is NAME.help, has more than N options, and the manual
 # page has them all; and it tells its version.
 documented() {

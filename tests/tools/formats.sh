@@ -22,7 +22,7 @@ done
 expect 1 env SOFTCUDA_FAIL='cuMemAlloc:*:2' "$bw" --soft --json
 check error 1
 complained '^ERROR: 131072 bytes of device memory with cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'
-expect 130 timeout --preserve-status -k 20 -s INT 1 "$lat" --soft --json -w 1000000000000
+interrupted INT 130 '"complete": false' "$lat" --soft --json -w 1000000000000
 check interrupted 130
 expect 1 env LD_PRELOAD="${SHIM:?}" SHIM_MODE=write SHIM_SIZE=64 "$lat" --soft --json --sizes 64
 check error 1

@@ -5,19 +5,12 @@
 # shellcheck source=/dev/null
 . "${SRC:?}/check.sh"
 
-# after SIGNAL STATUS COMMAND...: more work than could be done; the signal comes
-# after a second, and twice at once, as timeout sends it to the process and its group.
-after() {
-	signal=$1 status=$2
-	shift 2
-	expect "$status" timeout --preserve-status -k 20 -s "$signal" 1 "$@"
-}
-
 bw="${TOOLS:?}/gdrcopy_copybw --soft"
 # shellcheck disable=SC2086
 for alloc in cuMemAlloc cuMemCreate; do
-	after INT 130 $bw -a $alloc -w 1000000000000
-	said '^write BW: [0-9.]+MB/s \([0-9.]+ GiB/s\) interrupted after [0-9]+ of 1000000000000 iter'
+	interrupted INT 130 \
+		'^write BW: [0-9.]+MB/s \([0-9.]+ GiB/s\) interrupted after [0-9]+ of 1000000000000 iter' \
+		$bw -a $alloc -w 1000000000000
 	count '^read BW' 0
 	said '^# INTERRUPTED: these are partial results\.$'
 	said '^closing gdrdrv$'
@@ -25,23 +18,24 @@ done
 
 # What was complete before stays so.
 # shellcheck disable=SC2086
-after TERM 143 $bw -l -w 10 -r 1000000000000 --csv
+interrupted TERM 143 ',false$' $bw -l -w 10 -r 1000000000000 --csv
 sed '/^#/d' "$OUT/stdout" >"$OUT/csv"
 grep -q '^0,gdr_copy_to_mapping,to,gdr_copy,1,0,1,,false,10,.*,true$' "$OUT/csv" || fail "no complete row"
 grep -q '^0,gdr_copy_from_mapping,from,gdr_copy,1,0,1,,false,[0-9]*,.*,false$' "$OUT/csv" || fail "no partial row"
 
-after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -w 1000000000000
-said '^gdr_copy_to_mapping .* 1 '
+interrupted INT 130 '^gdr_copy_to_mapping .* 1 ' "$TOOLS/gdrcopy_copylat" --soft -s 64K \
+	-w 1000000000000
 said '^# interrupted: gdr_copy_to_mapping of 1 bytes after [0-9]+ of 1000000000000 calls$'
 said '^# INTERRUPTED'
 count '^gdr_copy_from_mapping' 0
 
-after INT 130 "$TOOLS/gdrcopy_copylat" --soft -s 64K -c -w 1000000000000
-said '^cuMemcpy_H2D .* 1 '
+interrupted INT 130 '^cuMemcpy_H2D .* 1 ' "$TOOLS/gdrcopy_copylat" --soft -s 64K -c \
+	-w 1000000000000
 count '^gdr_copy' 0
 
 # The connection to the terminal was lost.
-after HUP 129 "$TOOLS/gdrcopy_copylat" --soft -s 64K -w 1000000000000 --json
+interrupted HUP 129 '"complete": false' "$TOOLS/gdrcopy_copylat" --soft -s 64K \
+	-w 1000000000000 --json
 python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -50,12 +44,12 @@ assert d["interrupted"] and d["exit_status"] == 129 and d["results"], d
 
 # Threads, and a run in which the calls are timed one by one.
 # shellcheck disable=SC2086
-after INT 130 $bw --threads 2 --bidirectional --min-time 600000
-said '^write BW: '
+interrupted INT 130 '^write BW: ' $bw --threads 2 --bidirectional --min-time 600000
 said '^# INTERRUPTED'
 said '^closing gdrdrv$'
-after INT 130 "$TOOLS/gdrcopy_copylat" --soft --sizes 256K --per-call -w 10000000
-said '^# interrupted: gdr_copy_to_mapping of 262144 bytes after [0-9]+ of 10000000 calls$'
+interrupted INT 130 \
+	'^# interrupted: gdr_copy_to_mapping of 262144 bytes after [0-9]+ of 10000000 calls$' \
+	"$TOOLS/gdrcopy_copylat" --soft --sizes 256K --per-call -w 10000000
 
 # A signal that the parent ignores, as nohup and shells do for jobs, stays ignored.
 # shellcheck disable=SC2016

@@ -89,7 +89,7 @@ assert width >= 1600 and height >= 1000, (width, height)
 END
 
 # Interrupted before the first figure there is nothing to draw, and that is said.
-expect 130 timeout --preserve-status -k 20 -s INT 1 "$TOOLS/gdrcopy_copybw" --soft \
-	--warmup 1000000000000 --plot "$OUT/e.svg"
+interrupted INT 130 '^# INTERRUPTED' "$TOOLS/gdrcopy_copybw" --soft --warmup 1000000000000 \
+	--plot "$OUT/e.svg"
 complained '^ERROR: option --plot: there is nothing to draw$'
 [ ! -e "$OUT/e.svg" ] || fail "an empty picture"
