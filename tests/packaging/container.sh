@@ -72,7 +72,7 @@ start() {
 		GDRCOPY_SOURCE="$work/source" GDRCOPY_MODULES="$work/modules" KERNEL_VERSION=9.9.9 \
 		KDIR="$work/kdir" "$@" "$program" install >"$work/out" 2>&1 &
 	pid=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		grep -q 'has major' "$work/out" && return
 		sleep 0.1
 	done
@@ -164,13 +164,13 @@ env PATH="$work/bin:$PATH" PROC_ROOT="$work/proc" NVIDIA_DRIVER_ROOT="$work/root
 	SHARED_DIR="$work/shared" GDRCOPY_TREE="$work/tree" \
 	"$ocp" gdrcopy-ctr-run-with-dtk >"$work/out" 2>&1 &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ -f "$work/shared/gdrcopy/Makefile" ] && break
 	sleep 0.1
 done
 check 'OpenShift: the source is handed over' [ -f "$work/shared/gdrcopy/Makefile" ]
 touch "$work/shared/gdrcopy/kernel/gdrdrv.ko" "$work/shared/gdrcopy_built"
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	grep -q 'has major' "$work/out" && break
 	sleep 0.1
 done

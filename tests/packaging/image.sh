@@ -59,14 +59,14 @@ result $? 'uninstall with nothing loaded: status 0'
 
 # SIGTERM while it waits, as process 1 of its own namespace.
 contain "${entry[@]}" &
-for _ in $(seq 50); do
+for _ in $(seq 600); do
 	grep -qs 'waiting for the NVIDIA driver' "$work/said" && break
 	sleep 0.1
 done
 pid=$(pgrep -P "$(pgrep -P $! | head -n 1)" 2>/dev/null | head -n 1)
 : "${pid:=$(pgrep -P $! | head -n 1)}"
 kill -TERM "$pid"
-for _ in $(seq 50); do kill -0 $! 2>/dev/null || break; sleep 0.1; done
+for _ in $(seq 600); do kill -0 $! 2>/dev/null || break; sleep 0.1; done
 ! kill -0 $! 2>/dev/null
 result $? 'SIGTERM ends process 1 while it waits'
 wait $!

@@ -14,7 +14,8 @@ stop() {
 	"$planted" -t planted_pass -t more_hang -t planted_fail >"$OUT/stdout" 2>"$OUT/stderr" &
 	runner=$!
 	n=0
-	until [ -s "$OUT/hang.orphan" ] && [ -s "$OUT/hang.helper" ] && [ -s "$OUT/hang.test" ]; do
+	until [ -s "$OUT/hang.orphan" ] && [ -s "$OUT/hang.helper" ] && [ -s "$OUT/hang.test" ] &&
+		[ -s "$OUT/hang.parent" ]; do
 		n=$((n + 1))
 		[ $n -lt 600 ] || fail "the test does not start"
 		sleep 0.05

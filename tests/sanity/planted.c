@@ -97,17 +97,19 @@ static void probes(const struct sanity_variant *v)
 	fclose(f);
 }
 
-/* Its pid, for the test of the runner to look for. */
+/* Its pid, for the test of the runner to look for: once the file is there it is written. */
 static void leave_pid(const char *name)
 {
-	char path[512];
+	char path[512], begun[520];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", getenv("PLANTED_DIR"), name);
-	f = fopen(path, "w");
+	snprintf(begun, sizeof(begun), "%s.begun", path);
+	f = fopen(begun, "w");
 	CHECK_SYS(f);
 	fprintf(f, "%d\n", (int)getpid());
 	fclose(f);
+	CHECK_SYS(rename(begun, path) == 0);
 }
 
 static void sleep_on(const char *name)

@@ -168,12 +168,12 @@ static void iterations_are_raised(void **state)
 {
 	struct counter c = { 0 };
 	struct bench_plan p = { .label = "test", .call = sleep_call, .arg = &c, .iterations = 10,
-				.buckets = 10, .min_time_us = 50e3 };
+				.buckets = 10, .min_time_us = 1e6 };
 	struct bench_result r;
 	double start = bench_now_us();
 
 	assert_int_equal(bench_run(&p, &r), 0);
-	assert_true(bench_now_us() - start >= 50e3);
+	assert_true(bench_now_us() - start >= 1e6);
 	assert_true(r.iterations > 10 && r.iterations == r.planned && r.complete);
 	assert_true(c.calls >= r.iterations);
 	bench_free(&r);

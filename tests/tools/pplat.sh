@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gdrcopy_pplat over softcuda: its lines, both modes, all places, several blocks.
+# gdrcopy_pplat over softcuda: its lines, both modes, all places, several blocks.  Few round
+# trips: where many programs want the CPUs each takes as long as ten time slices.
 # shellcheck source=/dev/null
 . "${SRC:?}/check.sh"
 pplat="${TOOLS:?}/gdrcopy_pplat --soft"
@@ -34,10 +35,10 @@ fine() {
 	for g in gpumem hostmem; do
 		for c in gpumem hostmem; do
 			for d in gpumem hostmem; do
-				expect 0 $pplat --csv -m both --sizes 4,68,4100 -B 1,3 -t 40 --warmup 7 \
+				expect 0 $pplat --csv -m both --sizes 4,68,4100 -B 1,3 -t 15 --warmup 7 \
 					-G $g -C $c -D $d
 				silent
-				fine 47 40
+				fine 22 15
 				count '^0,' 12
 				count ",$g,$c,$d," 12
 			done
@@ -48,8 +49,8 @@ fine() {
 	count ',1,1,1 block of 1 thread,hostmem,gpumem,none,' 2
 
 	# All the sizes that the figures are published for.
-	expect 0 $pplat --csv -m both --min 64 --max 64K -B 1,8 -t 30 --warmup 0 -a cuMemCreate
-	fine 30 30
+	expect 0 $pplat --csv -m both --min 64 --max 64K -B 1,8 -t 10 --warmup 0 -a cuMemCreate
+	fine 10 10
 	count '^0,' 44
 
 	# More blocks than flags in a look, more than words; as many as run at once.

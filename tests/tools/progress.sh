@@ -25,7 +25,8 @@ sys.exit(p.returncode)
 ' "$@"
 }
 
-set -- "${TOOLS:?}/gdrcopy_copybw" --soft -s 1M -w 20000 -r 2000
+# Three times what it takes until the line is there.
+set -- "${TOOLS:?}/gdrcopy_copybw" --soft -s 1M -w 100 -r 100 --min-time 600
 expect 0 "$@"
 silent
 on_terminal env TERM=xterm "$@"
