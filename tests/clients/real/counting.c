@@ -55,7 +55,7 @@ gdr_t gdr_open(void)
 	gdr_t g = REAL(gdr_open)();
 	int err = errno;
 
-	done(&count.open, g ? 0 : err);
+	done(&count.open, !g);
 	errno = err;
 	return g;
 }
