@@ -200,7 +200,10 @@ out:
 	return res;
 }
 
-/* One allocation, its first and last page counted whole. */
+/*
+ * Small allocations share an object, their block: the range lies anywhere in it, if only
+ * some allocation has bytes there.  Else it is one allocation, its last page counted whole.
+ */
 static CUresult alloc_piece(CUdeviceptr ptr, size_t size, struct sc_piece **pieces, unsigned int *n)
 {
 	struct sc_alloc *a;
@@ -212,6 +215,10 @@ static CUresult alloc_piece(CUdeviceptr ptr, size_t size, struct sc_piece **piec
 
 		if (a->kind > SC_IPC || a->kind == SC_ASYNC)
 			return CUDA_ERROR_NOT_SUPPORTED;
+		if (a->kind == SC_SMALL) {
+			lo = a->obj->va;
+			hi = lo + SC_BLOCK;
+		}
 		if (ptr < lo || ptr + size > hi)
 			continue;
 		*pieces = calloc(1, sizeof(**pieces));

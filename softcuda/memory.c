@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuMemAlloc and its kin.  Up to 1 MiB is taken from 2 MiB blocks in steps of
- * 512 bytes, first fit; more gets an object of its own, in whole 2 MiB.  A block
- * goes as soon as the last allocation in it is freed: there is no pool.
+ * cuMemAlloc and its kin.  Up to 1 MiB is taken from the blocks of small.c; more
+ * gets an object of its own, in whole 2 MiB.  There is no pool.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,96 +10,6 @@
 #include "softcuda.h"
 
 #define SMALL_MAX (1ULL << 20)
-#define SLOTS (SC_BLOCK / SC_SLOT)
-
-static bool slot_used(const struct sc_object *o, unsigned int i)
-{
-	return o->used[i / 64] >> (i % 64) & 1;
-}
-
-static void slots_set(struct sc_object *o, unsigned int at, unsigned int n, bool used)
-{
-	for (unsigned int i = at; i < at + n; i++) {
-		if (used)
-			o->used[i / 64] |= 1ULL << (i % 64);
-		else
-			o->used[i / 64] &= ~(1ULL << (i % 64));
-	}
-}
-
-static unsigned int slots_of(size_t size)
-{
-	return (unsigned int)((size + SC_SLOT - 1) / SC_SLOT);
-}
-
-/* The first of n free slots in a row, or SLOTS. */
-static unsigned int slots_find(const struct sc_object *o, unsigned int n)
-{
-	for (unsigned int i = 0, run = 0; i < SLOTS; i++) {
-		run = slot_used(o, i) ? 0 : run + 1;
-		if (run == n)
-			return i + 1 - n;
-	}
-	return SLOTS;
-}
-
-static struct sc_object *blocks[SC_MAX_DEVICES];        /* in order of age */
-
-static struct sc_object *block_new(int dev)
-{
-	struct sc_object **p = &blocks[dev], *o = sc_object_new(dev, SC_BLOCK, false, NULL);
-
-	if (!o)
-		return NULL;
-	o->va = sc_va_reserve(SC_BLOCK, SC_BLOCK, 0);
-	if (!o->va)
-		goto put_object;
-	if (sc_object_enter(o, o->va, SC_BLOCK))
-		goto release_va;
-	while (*p)
-		p = &(*p)->next_block;
-	*p = o;
-	return o;
-
-release_va:
-	sc_va_release(o->va, SC_BLOCK);
-put_object:
-	sc_object_put(o);
-	return NULL;
-}
-
-static void block_drop(struct sc_object *o)
-{
-	struct sc_object **p = &blocks[o->dev];
-
-	while (*p != o)
-		p = &(*p)->next_block;
-	*p = o->next_block;
-	sc_object_leave(o, o->va);
-	sc_va_release(o->va, SC_BLOCK);
-	sc_object_put(o);
-}
-
-static int place_small(struct sc_alloc *a)
-{
-	unsigned int n = slots_of(a->size), at = SLOTS;
-	struct sc_object *o = blocks[a->dev];
-
-	while (o && (at = slots_find(o, n)) == SLOTS)
-		o = o->next_block;
-	if (!o) {
-		o = block_new(a->dev);
-		if (!o)
-			return -ENOMEM;
-		at = 0;
-	}
-	slots_set(o, at, n, true);
-	o->nused++;
-	a->obj = o;
-	a->off = at * SC_SLOT;
-	a->start = o->va + a->off;
-	return 0;
-}
 
 static int place_large(struct sc_alloc *a)
 {
@@ -127,42 +36,12 @@ put_object:
 	return -ENOMEM;
 }
 
-static bool page_used(const struct sc_object *o, uint64_t page)
-{
-	for (unsigned int i = 0; i < SC_PAGE / SC_SLOT; i++)
-		if (slot_used(o, (unsigned int)(page * (SC_PAGE / SC_SLOT)) + i))
-			return true;
-	return false;
-}
-
-/* Cut the pages of [lo, hi) off from old exports, but for those a neighbour shares. */
-static void release_pages(struct sc_object *o, uint64_t lo, uint64_t hi)
-{
-	uint64_t first = lo / SC_PAGE, end = (hi + SC_PAGE - 1) / SC_PAGE;
-
-	if (page_used(o, first))
-		first++;
-	if (end > first && page_used(o, end - 1))
-		end--;
-	if (first >= end)
-		return;
-	sc_ipc_lock();
-	/* Out of memory: the next owner of the pages shares them with the old export. */
-	sc_file_detach(o, first * SC_PAGE, (end - first) * SC_PAGE);
-	sc_ipc_publish();
-	sc_ipc_unlock();
-}
-
 static void unplace(struct sc_alloc *a)
 {
 	struct sc_object *o = a->obj;
 
 	if (a->kind == SC_SMALL) {
-		slots_set(o, (unsigned int)(a->off / SC_SLOT), slots_of(a->size), false);
-		if (!--o->nused)
-			block_drop(o);
-		else
-			release_pages(o, a->off, a->off + a->size);
+		sc_small_leave(a);
 	} else {
 		if (a->va) {
 			sc_object_leave(o, a->va);
@@ -204,7 +83,7 @@ static CUresult allocate(CUdeviceptr *ptr, size_t size, bool async, int dev)
 		a->kind = SC_ASYNC;
 	a->id = sc_range_new_id();
 	sc_mem_wrlock();
-	if (a->kind == SC_SMALL ? place_small(a) : place_large(a))
+	if (a->kind == SC_SMALL ? sc_small_place(a) : place_large(a))
 		goto unlock;
 	if (sc_range_add(a)) {
 		unplace(a);

@@ -266,6 +266,10 @@ int sc_export_open(struct sc_file *f, uint64_t lo, uint64_t hi);
 /* udmabuf.c: a dma-buf over the pieces as they lie; -ENODEV where there is no /dev/udmabuf. */
 int sc_udmabuf(const struct sc_piece *p, unsigned int n, int *fd);
 
+/* small.c: a place for a small allocation, and taking it back; memory lock held for writing. */
+int sc_small_place(struct sc_alloc *a);
+void sc_small_leave(struct sc_alloc *a);
+
 /* memory.c */
 void sc_memory_free(struct sc_alloc *a);
 void sc_memory_reset(int dev);

@@ -198,13 +198,50 @@ static void what_is_no_device_memory_is_refused(void **state)
 	soft_free(ptr);
 }
 
+/* A whole GPU page around 64 bytes, as clients pin that round: whoever has the rest. */
+static void a_gpu_page_around_a_tiny_buffer(void **state)
+{
+	CUdeviceptr tiny = soft_alloc(64), next = soft_alloc(2 * GPU_PAGE_SIZE), again;
+	unsigned char out[64], in[64], *va;
+	size_t at = page_size() + 512;          /* in next, and not in the page of tiny */
+	gdr_mh_t mh;
+
+	assert_int_equal(tiny % GPU_PAGE_SIZE, 0);
+	assert_int_equal(next, tiny + 512);
+	mh = pin(tiny, GPU_PAGE_SIZE);
+	va = map(mh, GPU_PAGE_SIZE);
+	soft_fill(out, sizeof(out), 1);
+	assert_int_equal(gdr_copy_to_mapping(mh, va, out, sizeof(out)), 0);
+	assert_cuda(soft.cuMemcpyDtoH_v2(in, tiny, sizeof(in)));
+	assert_memory_equal(in, out, sizeof(in));
+	soft_set(next, 0x21, 2 * GPU_PAGE_SIZE);
+	assert_int_equal(gdr_copy_from_mapping(mh, in, va + at, sizeof(in)), 0);
+	assert_int_equal(in[0], 0x21);
+	assert_int_equal(va[512], 0x21);
+	assert_int_equal(va[GPU_PAGE_SIZE - 1], 0x21);
+	soft_free(next);
+	again = soft_alloc(2 * GPU_PAGE_SIZE);
+	assert_int_equal(again, next);
+	soft_set(again, 0x22, 2 * GPU_PAGE_SIZE);
+	assert_int_equal(va[512], 0x22);
+	assert_int_equal(va[at], 0x22);
+	assert_int_equal(gdr_copy_to_mapping(mh, va + at, out, sizeof(out)), 0);
+	assert_cuda(soft.cuMemcpyDtoH_v2(in, tiny + at, sizeof(in)));
+	assert_memory_equal(in, out, sizeof(in));
+	soft_free(again);
+	assert_int_equal(va[0], out[0]);
+	assert_int_equal(gdr_unmap(g, mh, va, GPU_PAGE_SIZE), 0);
+	assert_int_equal(gdr_unpin_buffer(g, mh), 0);
+	soft_free(tiny);
+}
+
 static void a_range_must_be_one_allocation(void **state)
 {
-	CUdeviceptr ptr = soft_alloc(MIB);
+	CUdeviceptr ptr = soft_alloc(2 * MIB);
 	gdr_mh_t mh = { 3 };
 
 	/* D23: up to the largest size there is */
-	assert_int_equal(gdr_pin_buffer(g, ptr, MIB + 1, 0, 0, &mh), EINVAL);
+	assert_int_equal(gdr_pin_buffer(g, ptr, 2 * MIB + 1, 0, 0, &mh), EINVAL);
 	assert_int_equal(gdr_pin_buffer(g, ptr, 64 * MIB, 0, 0, &mh), EINVAL);
 	assert_int_equal(gdr_pin_buffer(g, ptr, SIZE_MAX - ptr - 2 * GPU_PAGE_SIZE, 0, 0, &mh),
 			 EINVAL);
@@ -242,6 +279,7 @@ int main(void)
 		T(d12_only_the_type_there_is_can_be_asked_for),
 		T(pcie_can_be_forced_where_there_is_another_way),
 		T(what_is_no_device_memory_is_refused),
+		T(a_gpu_page_around_a_tiny_buffer),
 		T(a_range_must_be_one_allocation),
 		T(attributes_and_versions),
 	};

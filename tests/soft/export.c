@@ -300,7 +300,7 @@ static void arguments(void **state)
 	expect(export_range(p, 100, &fd), CUDA_ERROR_INVALID_VALUE);
 	expect(export_range(p, 0, &fd), CUDA_ERROR_INVALID_VALUE);
 	expect(export_range(0, PAGE, &fd), CUDA_ERROR_INVALID_VALUE);
-	expect(export_range(p, 128 * KIB, &fd), CUDA_ERROR_INVALID_VALUE);
+	expect(export_range(p, 2 * MIB + PAGE, &fd), CUDA_ERROR_INVALID_VALUE);
 	expect(export_range(p + MIB, PAGE, &fd), CUDA_ERROR_INVALID_VALUE);
 	expect(export_range(p, PAGE, NULL), CUDA_ERROR_INVALID_VALUE);
 	expect(cuMemGetHandleForAddressRange(&fd, p, PAGE, (CUmemRangeHandleType)2, 0),
