@@ -26,6 +26,8 @@ CUresult sc_enter(const char *func, enum sc_need need)
 		return res;
 	if (!sc_device_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
+	if (sc_hostfunc_inside())
+		return CUDA_ERROR_NOT_PERMITTED;
 	if (need == SC_NEED_INIT)
 		return CUDA_SUCCESS;
 	if (!current)
@@ -41,6 +43,14 @@ int sc_context_device(void)
 CUcontext sc_context_of(int dev)
 {
 	return &primary[dev];
+}
+
+int sc_context_ordinal(CUcontext ctx)
+{
+	for (int dev = 0; dev < sc_config()->devices; dev++)
+		if (ctx == &primary[dev])
+			return atomic_load(&ctx->retained) ? dev : -1;
+	return -1;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
@@ -74,6 +84,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 		sc_stream_drain(dev);
 		atomic_store(&c->retained, 0);
 		sc_stream_reset(dev);
+		sc_event_reset(dev);
+		sc_access_reset(dev);
 		sc_module_reset(dev);
 		sc_memory_reset(dev);
 	} else {

@@ -155,6 +155,32 @@ CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
 	return submit_copy((CUdeviceptr)(uintptr_t)dst, HOST, src, DEVICE, size, NULL, true);
 }
 
+static bool has_sync_memops(CUdeviceptr ptr)
+{
+	struct sc_alloc *a;
+	bool yes;
+
+	sc_mem_rdlock();
+	a = sc_range_find(ptr);
+	yes = a && a->sync_memops;
+	sc_mem_unlock();
+	return yes;
+}
+
+/* Asynchronous, as on the device, unless the memory has SYNC_MEMOPS. */
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size)
+{
+	SC_ENTER(SC_NEED_CONTEXT);
+	return submit_copy(dst, DEVICE, src, DEVICE, size, NULL,
+			   has_sync_memops(dst) || has_sync_memops(src));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
+{
+	SC_ENTER(SC_NEED_CONTEXT);
+	return submit_copy(dst, DEVICE, src, DEVICE, size, stream, false);
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream)
 {
 	SC_ENTER(SC_NEED_CONTEXT);

@@ -30,6 +30,8 @@ static const struct {
 	E(CUDA_ERROR_NOT_READY, "device not ready"),
 	E(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
 	E(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
+	E(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled"),
+	E(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access has not been enabled"),
 	E(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
 	E(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
 	E(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch"),

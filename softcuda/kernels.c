@@ -13,11 +13,14 @@ void *sc_kernel_at(struct sc_block *b, CUdeviceptr ptr, size_t size, bool write)
 {
 	int dev = sc_stream_device(b->op->stream);
 	unsigned char *host = NULL;
+	struct sc_alloc *a;
 	size_t len = 0;
 	bool ok;
 
 	sc_mem_rdlock();
-	ok = !sc_range_resolve(ptr, dev, write, &host, &len) && len >= size;
+	a = sc_range_find(ptr);
+	ok = !sc_range_resolve(ptr, dev, write, &host, &len) && len >= size &&
+	     (a->kind >= SC_ASYNC || sc_access_enabled(dev, a->dev));
 	sc_mem_unlock();
 	if (ok)
 		return host;

@@ -98,6 +98,7 @@ bool sc_device_ready(void);             /* cuInit succeeded in this very process
 bool sc_device_valid(CUdevice dev);
 int sc_context_device(void);            /* of the current context; -1 if none */
 CUcontext sc_context_of(int dev);       /* the primary context, retained or not */
+int sc_context_ordinal(CUcontext ctx);  /* the device of one that is retained; -1: it is none */
 
 /* faults.c, symbols.c */
 CUresult sc_fault(const char *func);
@@ -315,8 +316,11 @@ struct sc_op {
 	uint64_t ticket;                /* order of submission */
 	bool running;
 	bool waited;                    /* the submitter runs it, in its own thread */
+	bool apart;                     /* never runs in the submitter's thread */
 	bool cancelled;
 	void (*run)(struct sc_op *op);  /* NULL: a launch */
+	void (*done)(struct sc_op *op); /* when it left its stream, run or not; lock held */
+	CUevent event;
 	CUdeviceptr dst, src;
 	uint64_t value;
 	unsigned int width;
@@ -338,6 +342,16 @@ int sc_stream_device(CUstream stream);
 CUresult sc_stream_drain(int dev);              /* until all that was submitted is done */
 void sc_stream_fail(int dev, CUresult res);     /* sticky, until the context goes */
 void sc_stream_reset(int dev);
+void sc_stream_lock(void);
+void sc_stream_unlock(void);
+void sc_stream_wait(void);              /* lock held: until some operation is done */
+CUresult sc_stream_error(int dev);      /* lock held: the sticky error */
+
+/* event.c, hostfunc.c, access.c */
+void sc_event_reset(int dev);
+bool sc_hostfunc_inside(void);          /* called from a host function */
+bool sc_access_enabled(int from, int to);
+void sc_access_reset(int dev);
 
 /* launch.c */
 void sc_module_reset(int dev);

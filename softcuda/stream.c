@@ -35,6 +35,26 @@ static void __attribute__((constructor)) init(void)
 		devices[dev].null.dev = dev;
 }
 
+void sc_stream_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void sc_stream_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void sc_stream_wait(void)
+{
+	pthread_cond_wait(&changed, &lock);
+}
+
+CUresult sc_stream_error(int dev)
+{
+	return devices[dev].error;
+}
+
 int sc_stream_device(CUstream stream)
 {
 	return stream->dev;
@@ -121,6 +141,8 @@ static void finish(struct sc_op *op)
 		devices[dev].end = p;
 	if (!--op->stream->ops && op->stream->destroyed)
 		stream_free(op->stream);
+	if (op->done)
+		op->done(op);
 	op->next = dead;
 	dead = op;
 	start_ready(dev);
@@ -208,6 +230,9 @@ CUresult sc_op_submit(struct sc_op *op, bool wait)
 	pthread_mutex_lock(&lock);
 	res = devices[dev].error;
 	if (res) {
+		if (op->done)
+			op->done(op);
+		pthread_cond_broadcast(&changed);
 		pthread_mutex_unlock(&lock);
 		free(op);
 		return res;
@@ -222,7 +247,7 @@ CUresult sc_op_submit(struct sc_op *op, bool wait)
 	while (wait && busy(stream, op->ticket - 1))
 		pthread_cond_wait(&changed, &lock);
 	if (!busy(stream, op->ticket - 1)) {
-		inline_run = op->run;
+		inline_run = op->run && !op->apart;
 		op->running = true;
 		if (!inline_run)
 			res = spawn(op);

@@ -18,6 +18,7 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef unsigned long long CUmemGenericAllocationHandle;
 
@@ -43,6 +44,8 @@ typedef enum cudaError_enum {
 	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_ILLEGAL_ADDRESS = 700,
 	CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+	CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
+	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
 	CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
 	CUDA_ERROR_LAUNCH_FAILED = 719,
 	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
@@ -153,8 +156,16 @@ typedef enum CUcomputemode_enum {
 #define CU_MEM_ATTACH_GLOBAL       1
 #define CU_STREAM_DEFAULT          0
 #define CU_STREAM_NON_BLOCKING     1
+#define CU_EVENT_DEFAULT           0
+#define CU_EVENT_BLOCKING_SYNC     1
+#define CU_EVENT_DISABLE_TIMING    2
+#define CU_EVENT_INTERPROCESS      4
 #define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 1
 #define CU_IPC_HANDLE_SIZE         64
+
+/* Work of the host in stream order */
+typedef void (*CUhostFn)(void *data);
+typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 
 typedef struct CUuuid_st {
 	char bytes[16];

@@ -28,6 +28,9 @@ CUresult cuCtxSetCurrent(CUcontext ctx);
 CUresult cuCtxGetCurrent(CUcontext *ctx);
 CUresult cuCtxGetDevice(CUdevice *dev);
 CUresult cuCtxSynchronize(void);
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer);
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer);
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 /* Memory */
@@ -51,6 +54,8 @@ CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned int value, size_t n);
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size);
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size);
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size);
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream);
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream);
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream);
@@ -88,6 +93,15 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
 CUresult cuStreamDestroy_v2(CUstream stream);
 CUresult cuStreamQuery(CUstream stream);
 CUresult cuStreamSynchronize(CUstream stream);
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
+			     unsigned int flags);
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn func, void *data);
+CUresult cuEventCreate(CUevent *event, unsigned int flags);
+CUresult cuEventDestroy_v2(CUevent event);
+CUresult cuEventRecord(CUevent event, CUstream stream);
+CUresult cuEventQuery(CUevent event);
+CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
 CUresult cuModuleLoadData(CUmodule *module, const void *image);
 CUresult cuModuleGetFunction(CUfunction *func, CUmodule module, const char *name);
 CUresult cuModuleUnload(CUmodule module);

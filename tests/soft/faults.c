@@ -106,6 +106,19 @@ static void all_functions(void **state)
 	FAILS("cuModuleLoadData", cuModuleLoadData(NULL, NULL));
 	FAILS("cuModuleGetFunction", cuModuleGetFunction(NULL, NULL, NULL));
 	FAILS("cuModuleUnload", cuModuleUnload(NULL));
+	FAILS("cuDeviceCanAccessPeer", cuDeviceCanAccessPeer(NULL, 0, 0));
+	FAILS("cuCtxEnablePeerAccess", cuCtxEnablePeerAccess(NULL, 0));
+	FAILS("cuCtxDisablePeerAccess", cuCtxDisablePeerAccess(NULL));
+	FAILS("cuMemcpyDtoD", cuMemcpyDtoD_v2(0, 0, 0));
+	FAILS("cuMemcpyDtoDAsync", cuMemcpyDtoDAsync_v2(0, 0, 0, NULL));
+	FAILS("cuEventCreate", cuEventCreate(NULL, 0));
+	FAILS("cuEventDestroy", cuEventDestroy_v2(NULL));
+	FAILS("cuEventRecord", cuEventRecord(NULL, NULL));
+	FAILS("cuEventQuery", cuEventQuery(NULL));
+	FAILS("cuEventSynchronize", cuEventSynchronize(NULL));
+	FAILS("cuEventElapsedTime", cuEventElapsedTime(NULL, NULL, NULL));
+	FAILS("cuStreamAddCallback", cuStreamAddCallback(NULL, NULL, NULL, 0));
+	FAILS("cuLaunchHostFunc", cuLaunchHostFunc(NULL, NULL, NULL));
 	FAILS("cuLaunchKernel", cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
 #undef FAILS
 	assert_int_equal(softcuda_set_faults(NULL), 0);
