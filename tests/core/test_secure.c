@@ -103,8 +103,11 @@ static int run_marked(char **argv)
 
 enum how { PLAINLY, MARKED, SET_UID };
 
-/* A copy of the probe that belongs to somebody else; where it can be made. */
-static bool make_set_uid(char *dir, char *path)
+/*
+ * Copies of the probe, which belongs to somebody else, and of softcuda, which may be
+ * where nobody else can read; where they can be made.
+ */
+static bool make_set_uid(char *dir, char *path, char *soft)
 {
 	char command[8192];
 
@@ -113,7 +116,9 @@ static bool make_set_uid(char *dir, char *path)
 	strcpy(dir, "/tmp/gdrcopy-test-XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	sprintf(path, "%s/probe", dir);
-	snprintf(command, sizeof(command), "cp '%s' %s", probe_path(), path);
+	sprintf(soft, "%s/libcuda.so.1", dir);
+	snprintf(command, sizeof(command), "cp '%s' %s && cp '%s' %s", probe_path(), path,
+		 getenv("SOFTCUDA"), soft);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(chmod(dir, 0755), 0);
 	return !chown(path, NOBODY, NOBODY) && !chmod(path, 04755);
@@ -122,7 +127,7 @@ static bool make_set_uid(char *dir, char *path)
 /* False: it cannot be run that way here. */
 static bool run(enum how how, const char *backend, const char *more)
 {
-	char self[4096] = "", dir[64], path[128], paths[4200], soft[4200];
+	char self[4096] = "", dir[64], path[128], copy[128], paths[4200], soft[4200];
 	const char *argv[] = { probe_path(), getenv("SOFTCUDA"), NULL };
 	const char *marked[] = { self, "--marked", argv[0], argv[1], NULL };
 	const char *env[] = { paths, soft, backend, more, "GDRCOPY_SOFTCUDA=1", NULL };
@@ -135,12 +140,14 @@ static bool run(enum how how, const char *backend, const char *more)
 		assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 		run_program(&out, env, marked);
 	} else if (how == SET_UID) {
-		able = make_set_uid(dir, path);
+		able = make_set_uid(dir, path, copy);
 		argv[0] = path;
+		argv[1] = copy;
 		if (able)
 			run_program(&out, env, argv);
 		if (geteuid() == 0) {
 			unlink(path);
+			unlink(copy);
 			rmdir(dir);
 		}
 		if (!able)
