@@ -13,6 +13,7 @@ doctor() {
 	shift
 	expect "$status" env -i PATH="$PATH" ASAN_OPTIONS="$ASAN_OPTIONS" \
 		UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1}" LSAN_OPTIONS="$LSAN_OPTIONS" \
+		TSAN_OPTIONS="${TSAN_OPTIONS:-}" \
 		GDRCOPY_SOFTCUDA_LIB="${SOFT:?}/libcuda.so.1" "$@" "${DOCTOR:?}" --soft \
 		--root "$root"
 }
