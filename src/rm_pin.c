@@ -140,14 +140,16 @@ static int export_allocation(const struct gdr_cuda *cu, CUmemGenericAllocationHa
 static int hold_export(struct gdr_rm_range *r, int fd, uint64_t base, uint64_t size, uint64_t at,
 		       uint64_t end)
 {
-	struct gdr_rm_part *part;
+	struct gdr_rm_part *part = NULL;
 	unsigned objects;
 	int ret = gdr_rm_export_objects(r->gpu, fd, &objects);
 
-	if (ret == 0)
-		ret = gdr_rm_verify_vmm(r->gpu, at, size, objects);
-	if (ret == 0)
-		ret = grow(r, &part);
+	if (ret < 0)
+		return ret;
+	ret = gdr_rm_verify_vmm(r->gpu, at, size, objects);
+	if (ret < 0)
+		return ret;
+	ret = grow(r, &part);
 	if (ret < 0)
 		return ret;
 	part->offset = at - base;
