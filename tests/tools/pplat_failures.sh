@@ -80,7 +80,7 @@ complained '^NOTE: 1 of 1 blocks had written the flag that the CPU waited for'
 
 # The kernel ends before the CPU sees its last flag.
 # shellcheck disable=SC2086
-expect 0 env LD_PRELOAD="$PPLAT_SHIM_LIB" PPLAT_SHIM='late 21' $pplat -C gpumem
+expect 0 env LD_PRELOAD="$PPLAT_SHIM_LIB" PPLAT_SHIM='late 21' $pplat -B 1 -C gpumem
 silent
 
 # The CPU stands still: the kernel loses its patience, and ends by itself.

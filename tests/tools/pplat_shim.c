@@ -49,14 +49,20 @@ EXPORT int gdr_copy_to_mapping(gdr_mh_t mh, void *map, const void *host, size_t 
 	return real(mh, map, host, size);
 }
 
-/* The CPU asks whether the kernel runs after 32 looks, if 16 of them took 50 ms. */
-static bool early(void)
+/*
+ * With one block: is this one of the first 32 looks for flag n that fail?  The CPU
+ * asks after the 32nd whether the kernel runs, if the last 16 took 50 ms.
+ */
+static bool early(unsigned first, unsigned long n)
 {
 	static unsigned looks;
 
-	if (++looks == 20)
+	if (first + 1 < n)
+		return false;
+	/* the first one saw the flag before */
+	if (++looks == 22)
 		usleep(100000);
-	return looks <= 32;
+	return first >= n && looks <= 33;
 }
 
 EXPORT int gdr_copy_from_mapping(gdr_mh_t mh, void *host, const void *map, size_t size)
@@ -71,7 +77,7 @@ EXPORT int gdr_copy_from_mapping(gdr_mh_t mh, void *host, const void *map, size_
 	err = real(mh, host, map, size);
 	data += size > 4;
 	memcpy(&first, host, 4);
-	if ((mode("blind", &n) && first >= n) || (mode("late", &n) && first >= n && early()))
+	if ((mode("blind", &n) && first >= n) || (mode("late", &n) && size == 4 && early(first, n)))
 		memset(host, 0, size);
 	if (size > 4 && mode("spoil", &n) && data == n)
 		((char *)host)[size - 1] ^= 1;
