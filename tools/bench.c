@@ -15,8 +15,12 @@
 
 #define TIMER_PAIRS 10001
 
-static atomic_int stop_signal;          /* lock-free: set by the handler, read by all threads */
-static struct timespec stop_time;       /* written once, by the handler */
+/*
+ * Of the first signal: when it came, in microseconds of CLOCK_MONOTONIC, and in the
+ * lowest 8 bits its number; 0 before.  Handlers run in any threads, also two at once.
+ */
+static atomic_llong stop;
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a handler may take no lock");
 
 double bench_now_us(void)
 {
@@ -24,14 +28,6 @@ double bench_now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)(ts.tv_sec - then->tv_sec) + (double)(ts.tv_nsec - then->tv_nsec) / 1e9;
 }
 
 double bench_clock_cost_us(void)
@@ -74,11 +70,10 @@ double bench_timer_us(void)
 static void on_signal(int sig)
 {
 	int err = errno;
+	long long now = (long long)bench_now_us(), first = 0;
 
-	if (!stop_signal) {
-		stop_signal = sig;
-		clock_gettime(CLOCK_MONOTONIC, &stop_time);
-	} else if (seconds_since(&stop_time) >= 1) {
+	if (!atomic_compare_exchange_strong(&stop, &first, now << 8 | sig) &&
+	    now - (first >> 8) >= 1000000) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
@@ -105,7 +100,7 @@ void bench_catch_signals(void)
 
 int bench_stopped(void)
 {
-	return stop_signal;
+	return (int)(stop & 0xff);
 }
 
 /* A measurement under way. */
@@ -124,7 +119,7 @@ static int batch(int (*call)(void *), void *arg, uint64_t n, uint64_t *done)
 	uint64_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err && !stop_signal; i++)
+	for (i = 0; i < n && !err && !stop; i++)
 		err = call(arg);
 	*done = i;
 	return err;
@@ -185,7 +180,7 @@ static int round_in_buckets(struct state *s)
 	double us;
 	int err = 0;
 
-	for (b = 0; b < p->buckets && !err && !stop_signal; b++) {
+	for (b = 0; b < p->buckets && !err && !stop; b++) {
 		/* 128 bits: iterations may be anything that fits 64. */
 		begin = (uint64_t)((unsigned __int128)s->iterations * b / p->buckets);
 		end = (uint64_t)((unsigned __int128)s->iterations * (b + 1) / p->buckets);
@@ -205,7 +200,7 @@ static int round_of_calls(struct state *s)
 	uint64_t i;
 	int err = 0;
 
-	for (i = 0; i < s->iterations && !err && !stop_signal; i++) {
+	for (i = 0; i < s->iterations && !err && !stop; i++) {
 		start = bench_now_us();
 		err = p->call(p->arg);
 		us = bench_now_us() - start - timer;
@@ -232,7 +227,7 @@ static int run_round(struct state *s)
 		err = batch(p->call, p->arg, p->warmup, &done);
 	if (!err)
 		err = p->each ? round_of_calls(s) : round_in_buckets(s);
-	if (err || stop_signal || s->n == before)
+	if (err || stop || s->n == before)
 		return err;
 	bench_stats(s->r->sample + before, s->n - before, &stats);
 	if (!s->r->rounds++)
@@ -268,10 +263,10 @@ static int run_rounds(struct state *s, uint64_t rounds)
 	int err = 0;
 
 	s->start = bench_now_us();
-	for (i = 0; i < rounds && !err && !stop_signal; i++)
+	for (i = 0; i < rounds && !err && !stop; i++)
 		err = run_round(s);
 	/* The untimed bucket was slower than what followed. */
-	while (!err && !stop_signal && s->n < BENCH_SAMPLES &&
+	while (!err && !stop && s->n < BENCH_SAMPLES &&
 	       bench_now_us() - s->start < s->p->min_time_us) {
 		s->r->planned += s->iterations;
 		err = run_round(s);
