@@ -5,6 +5,7 @@
  * Operations of one stream conflict, and the default stream conflicts with all
  * that were not created non-blocking.  A launch runs on one thread a block.
  */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "softcuda.h"
@@ -171,6 +172,22 @@ static void *block_main(void *arg)
 	return NULL;
 }
 
+/* A thread of softcuda's gets no signals but those that its own instructions raise. */
+static int create(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	static const int faults[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
+	sigset_t programs, old;
+	int err;
+
+	sigfillset(&programs);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&programs, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &programs, &old);
+	err = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
 /* Lock held, so that no thread starts before all can.  After a failure op is cancelled. */
 static CUresult spawn(struct sc_op *op)
 {
@@ -187,7 +204,7 @@ static CUresult spawn(struct sc_op *op)
 
 		b->op = op;
 		b->index = op->nthreads;
-		if (pthread_create(&op->threads[op->nthreads], NULL, block_main, b))
+		if (create(&op->threads[op->nthreads], block_main, b))
 			goto cancel;
 	}
 	return CUDA_SUCCESS;

@@ -216,15 +216,25 @@ static void *helper(void *arg)
 	return arg;
 }
 
-/* Pool lock held.  As many helpers as can be made; signals are left to the program's threads. */
+/* What the program's threads are to get: all but what the thread's own instructions raise. */
+static void programs_signals(sigset_t *set)
+{
+	static const int faults[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
+
+	sigfillset(set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(set, faults[i]);
+}
+
+/* Pool lock held.  As many helpers as can be made. */
 static void grow(size_t helpers)
 {
-	sigset_t all, old;
+	sigset_t programs, old;
 
 	if (pool.helpers >= helpers || pool.quit)
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	programs_signals(&programs);
+	pthread_sigmask(SIG_SETMASK, &programs, &old);
 	while (pool.helpers < helpers) {
 		pthread_t *t = &pool.helper[pool.helpers];
 

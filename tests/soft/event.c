@@ -2,6 +2,7 @@
 /* Description: events are done when the work before them is; host functions keep order. */
 #include <stdatomic.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "soft.h"
@@ -230,6 +231,26 @@ static void functions_keep_order(void **state)
 	expect(cuLaunchHostFunc(s, mark, &first), CUDA_ERROR_INVALID_HANDLE);
 }
 
+static void ask_mask(void *mask)
+{
+	pthread_sigmask(SIG_SETMASK, NULL, mask);
+}
+
+static void signals_are_the_programs(void **state)
+{
+	sigset_t inside, outside;
+
+	ok(cuLaunchHostFunc(NULL, ask_mask, &inside));
+	ok(cuCtxSynchronize());
+	ask_mask(&outside);
+	assert_false(sigismember(&outside, SIGINT));
+	assert_true(sigismember(&inside, SIGINT));
+	assert_true(sigismember(&inside, SIGUSR1));
+	/* but a fault of its own is its handler's */
+	assert_false(sigismember(&inside, SIGSEGV));
+	assert_false(sigismember(&inside, SIGBUS));
+}
+
 /* A fill of memory that goes before it runs is an error of the device, for all that follows. */
 static void after_an_error(void **state)
 {
@@ -278,6 +299,7 @@ int main(void)
 		cmocka_unit_test(elapsed_time),
 		cmocka_unit_test(event_arguments),
 		cmocka_unit_test(functions_keep_order),
+		cmocka_unit_test(signals_are_the_programs),
 		cmocka_unit_test(after_an_error),
 	};
 

@@ -50,6 +50,7 @@ static void all_threads_take_part(void **state)
 		assert_true(parallel_by_helpers >= (int)threads - 1);
 		assert_true(parallel_calls > parallel_by_helpers);
 		assert_int_equal(parallel_signals_open, 0);
+		assert_int_equal(parallel_faults_blocked, 0);
 	}
 }
 

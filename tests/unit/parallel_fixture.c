@@ -23,7 +23,8 @@ static int yes(void)
 
 /* A routine that tells who calls it. */
 static pthread_barrier_t meeting;
-atomic_int parallel_calls, parallel_by_helpers, parallel_signals_open, parallel_helper_cpu;
+atomic_int parallel_calls, parallel_by_helpers, parallel_helper_cpu;
+atomic_int parallel_signals_open, parallel_faults_blocked;
 static int meeting_number;
 static _Thread_local int last_meeting;
 static _Thread_local bool is_caller;
@@ -39,6 +40,8 @@ static void watched(void *dst, const void *src, size_t n)
 		pthread_sigmask(SIG_SETMASK, NULL, &mask);
 		if (!sigismember(&mask, SIGUSR1))
 			atomic_fetch_add(&parallel_signals_open, 1);
+		if (sigismember(&mask, SIGSEGV) || sigismember(&mask, SIGBUS))
+			atomic_fetch_add(&parallel_faults_blocked, 1);
 	}
 	if (last_meeting != meeting_number) {
 		last_meeting = meeting_number;
@@ -61,7 +64,7 @@ void parallel_meet(unsigned threads, const cpu_set_t *cpus)
 		.cpus_size = cpus ? sizeof(*cpus) : 0,
 	};
 
-	parallel_calls = parallel_by_helpers = parallel_signals_open = 0;
+	parallel_calls = parallel_by_helpers = parallel_signals_open = parallel_faults_blocked = 0;
 	is_caller = true;
 	meeting_number++;
 	assert_int_equal(pthread_barrier_init(&meeting, NULL, threads), 0);

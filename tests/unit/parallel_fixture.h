@@ -19,6 +19,7 @@
 /* Of the last parallel_meet: calls of the routine, and those by helpers. */
 extern atomic_int parallel_calls, parallel_by_helpers;
 extern atomic_int parallel_signals_open;        /* calls in which SIGUSR1 was not blocked */
+extern atomic_int parallel_faults_blocked;      /* calls in which SIGSEGV or SIGBUS was */
 extern atomic_int parallel_helper_cpu;          /* where a helper was */
 
 /* A copy by so many threads, each of which waits until all have begun; cpus may be NULL. */
