@@ -20,20 +20,25 @@ static char load_error[256];            /* "" if the table is complete */
 static void *open_libcuda(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	char why[160];
 
-	return lib ? lib : dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
+	if (lib)
+		return lib;
+	/* The text lives until the next dl call. */
+	snprintf(why, sizeof(why), "%s", dlerror());
+	lib = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		snprintf(load_error, sizeof(load_error), "no libcuda.so.1 (%s): install the "
+			 "NVIDIA driver's user-space libraries", why);
+	return lib;
 }
 
 static void load(void)
 {
 	void *lib = open_libcuda();
 
-	if (!lib) {
-		snprintf(load_error, sizeof(load_error),
-			 "no libcuda.so.1 (%s): install the NVIDIA driver's user-space libraries",
-			 dlerror());
+	if (!lib)
 		return;
-	}
 #define X(field, symbol) \
 	table.field = (__typeof__(table.field))dlsym(lib, #symbol); \
 	if (!table.field && !load_error[0]) \

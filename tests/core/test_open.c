@@ -122,9 +122,11 @@ static void no_libcuda_is_a_reason(void **state)
 	put_rubbish("libcuda.so.1");
 	put_rubbish("libcuda.so");
 	for (size_t i = 0; i < COUNT(backends); i++) {
-		char report[64];
+		char report[128];
 
-		snprintf(report, sizeof(report), "report=%s: no libcuda.so.1 (", backends[i]);
+		/* that of the name that counts, also where the other is tried after it */
+		snprintf(report, sizeof(report), "report=%s: no libcuda.so.1 (%s/libcuda.so.1: ",
+			 backends[i], dir);
 		probe(backends[i], NULL, NULL);
 		assert_found("errno=19\nbackend=none\n"); /* ENODEV */
 		assert_found(report);
