@@ -125,8 +125,9 @@ static int find_device(struct dmabuf_gdr *g, uint64_t addr, struct dmabuf_dev **
 						  addr);
 
 	if (res != CUDA_SUCCESS) {
-		snprintf(about, sizeof(about), "for the address to pin, 0x%llx: it is no device "
-			 "memory", (unsigned long long)addr);
+		snprintf(about, sizeof(about), "for the address to pin, 0x%llx%s",
+			 (unsigned long long)addr,
+			 res == CUDA_ERROR_INVALID_VALUE ? ": it is no device memory" : "");
 		return gdr_cuda_fail(g->cu, res, "cuPointerGetAttribute", about);
 	}
 	if (ordinal < 0 || ordinal >= g->ndevs)
@@ -137,6 +138,19 @@ static int find_device(struct dmabuf_gdr *g, uint64_t addr, struct dmabuf_dev **
 				    "it exports; use another backend (GDRCOPY_BACKEND)", ordinal);
 	*out = &g->devs[ordinal];
 	return 0;
+}
+
+/* Which export failed, and what for where the error is about the memory. */
+static const char *about_export(CUresult res, bool force_pcie)
+{
+	bool memory = res == CUDA_ERROR_INVALID_VALUE || res == CUDA_ERROR_NOT_SUPPORTED;
+
+	if (force_pcie)
+		return memory ? "with PCIe forced: only coherent platforms can" :
+			"with PCIe forced";
+	return memory ? "for the range to pin: it must lie in one allocation, of cuMemAlloc or of "
+		"cuMemCreate with gpuDirectRDMACapable; managed and host memory cannot be pinned" :
+		"for the range to pin";
 }
 
 /* A descriptor for m's range, close-on-exec, or -errno. */
@@ -155,10 +169,8 @@ static int export_range(struct dmabuf_gdr *g, struct dmabuf_dev *d, const struct
 		force_pcie ? GDR_CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE : 0);
 	gdr_cuda_leave(g->cu, &scope);
 	if (res != CUDA_SUCCESS)
-		return gdr_cuda_fail(g->cu, res, "cuMemGetHandleForAddressRange", force_pcie ?
-			"with PCIe forced: only coherent platforms can" :
-			"for the range to pin: VMM memory must be gpuDirectRDMACapable, "
-			"and the range must lie in one allocation");
+		return gdr_cuda_fail(g->cu, res, "cuMemGetHandleForAddressRange",
+				     about_export(res, force_pcie));
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
 		return fd;
 	err = errno;

@@ -40,6 +40,12 @@ int info_v1(gdr_t g, gdr_mh_t handle, struct info_v1 *info) __asm__("gdr_get_inf
 			fail_msg("last error: \"%s\" lacks \"%s\"", gdrx_last_error(), text); \
 	} while (0)
 
+#define assert_error_lacks(text) \
+	do { \
+		if (strstr(gdrx_last_error(), text)) \
+			fail_msg("last error: \"%s\" names \"%s\"", gdrx_last_error(), text); \
+	} while (0)
+
 static inline size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);

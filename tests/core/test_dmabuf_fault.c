@@ -156,6 +156,12 @@ static void try_fault(size_t f, int nth, size_t c)
 		snprintf(number, sizeof(number), "(%d)", (int)codes[c].res);
 		assert_error_names(functions[f].name);
 		assert_error_names(number);
+		if (codes[c].res != CUDA_ERROR_INVALID_VALUE &&
+		    codes[c].res != CUDA_ERROR_NOT_SUPPORTED) {
+			/* the memory is as good as any: nothing is said against it */
+			assert_error_lacks("it is no device memory");
+			assert_error_lacks("must");
+		}
 	}
 	assert_int_equal(count_fds(), fds);
 	/* every second exchange is the one that restores */

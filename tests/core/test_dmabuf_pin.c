@@ -188,7 +188,9 @@ static void what_is_no_device_memory_is_refused(void **state)
 	assert_error_names("it is no device memory");
 	assert_int_equal(gdr_pin_buffer(g, (unsigned long)host, MIB, 0, 0, &mh), ENOTSUP);
 	assert_error_names("cuMemGetHandleForAddressRange failed with CUDA_ERROR_NOT_SUPPORTED");
+	assert_error_names("managed and host memory cannot be pinned");
 	assert_int_equal(gdr_pin_buffer(g, managed, MIB, 0, 0, &mh), ENOTSUP);
+	assert_error_names("managed and host memory cannot be pinned");
 	assert_int_equal(gdr_pin_buffer(g, v.ptr, MIB, 0, 0, &mh), ENOTSUP);
 	assert_error_names("gpuDirectRDMACapable");
 	assert_cuda(soft.cuMemFreeHost(host));
