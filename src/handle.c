@@ -23,11 +23,16 @@ struct gdr_handle_slot *_Atomic gdr_handle_chunks[CHUNKS];
 static uint32_t slots_made;             /* registry lock, like the two below */
 static uint32_t free_head, free_tail;   /* first in, first out: generations last longest */
 
+/* n + FIRST lies in [FIRST << k, FIRST << (k + 1)) for chunk k. */
+static unsigned chunk_of(uint32_t n)
+{
+	return 63u - (unsigned)__builtin_clzll((uint64_t)n + FIRST) - FIRST_SHIFT;
+}
+
 static struct gdr_handle_slot *slot_at(uint32_t n)
 {
-	/* n + FIRST lies in [FIRST << k, FIRST << (k + 1)) for chunk k. */
 	uint64_t biased = (uint64_t)n + FIRST;
-	unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
+	unsigned k = chunk_of(n);
 	struct gdr_handle_slot *chunk;
 
 	if (k >= CHUNKS)
@@ -52,11 +57,10 @@ static struct gdr_handle_slot *live_slot(unsigned long h, uint64_t *word)
 	return s;
 }
 
-/* Registry lock held.  Slot number + 1, or 0. */
+/* Registry lock held.  Slot number + 1; 0 if there is no slot, or no chunk for it. */
 static uint32_t take_slot(void)
 {
 	uint32_t n = slots_made;
-	uint64_t biased = (uint64_t)n + FIRST;
 
 	if (free_head) {
 		n = free_head;
@@ -65,31 +69,44 @@ static uint32_t take_slot(void)
 			free_tail = 0;
 		return n;
 	}
-	if (n == SLOTS)
+	if (!slot_at(n))
 		return 0;
-	if ((biased & (biased - 1)) == 0) {
-		unsigned k = 63u - (unsigned)__builtin_clzll(biased) - FIRST_SHIFT;
-		struct gdr_handle_slot *chunk = calloc((size_t)FIRST << k, sizeof(*chunk));
-
-		if (!chunk)
-			return 0;
-		atomic_store_explicit(&gdr_handle_chunks[k], chunk, memory_order_release);
-	}
 	slots_made++;
 	return n + 1;
+}
+
+/*
+ * The chunk of slot n, unless another thread adds it meanwhile.  Registry lock not
+ * held: fork takes it, perhaps after a lock of the allocator's.
+ */
+static int add_chunk(uint32_t n)
+{
+	struct gdr_handle_slot *chunk, *none = NULL;
+	unsigned k = chunk_of(n);
+
+	if (k >= CHUNKS)
+		return -ENOMEM;
+	chunk = calloc((size_t)FIRST << k, sizeof(*chunk));
+	if (!chunk)
+		return -ENOMEM;
+	if (!atomic_compare_exchange_strong(&gdr_handle_chunks[k], &none, chunk))
+		free(chunk);
+	return 0;
 }
 
 int gdr_handle_new(struct gdr *g, struct gdr_memh *m)
 {
 	struct gdr_handle_slot *s;
 	uint64_t generation;
-	uint32_t n;
+	uint32_t n, made;
 
 	gdr_registry_lock();
-	n = take_slot();
-	if (!n) {
+	while (!(n = take_slot())) {
+		made = slots_made;
 		gdr_registry_unlock();
-		return gdr_log_fail(ENOMEM, "no memory for one more handle: unpin buffers");
+		if (add_chunk(made) < 0)
+			return gdr_log_fail(ENOMEM, "no memory for one more handle: unpin buffers");
+		gdr_registry_lock();
 	}
 	s = slot_at(n - 1);
 	generation = (atomic_load_explicit(&s->word, memory_order_relaxed) >> 32) + 1;

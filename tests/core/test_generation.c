@@ -5,11 +5,19 @@
  */
 #include "fixture.h"
 
+#include <pthread.h>
+
 static bool asked_for_memory;
+static void (*meanwhile)(void);
 
 static void *ask(size_t n, size_t size)
 {
+	void (*now)(void) = meanwhile;
+
 	asked_for_memory = true;
+	meanwhile = NULL;
+	if (now)
+		now();
 	return calloc(n, size);
 }
 
@@ -18,6 +26,38 @@ static void *ask(size_t n, size_t size)
 #undef calloc
 
 static struct gdr owner;
+static struct gdr_memh early, late;    /* which stay: the others' slots are their own */
+
+static void *make_early(void *arg)
+{
+	return gdr_handle_new(&owner, &early) ? arg : NULL;
+}
+
+static void another_thread_makes_one(void)
+{
+	pthread_t t;
+	void *failed;
+
+	assert_int_equal(pthread_create(&t, NULL, make_early, &early), 0);
+	assert_int_equal(pthread_join(t, &failed), 0);
+	assert_null(failed);
+}
+
+/*
+ * An allocator may have a lock that it takes before a fork, after which our handler
+ * takes the registry's: under that lock it must not be asked.  Hangs if it is.
+ * The chunk that the other thread added is the one that stays: must be the first test.
+ */
+static void no_lock_is_held_while_memory_is_asked_for(void **state)
+{
+	meanwhile = another_thread_makes_one;
+	assert_int_equal(gdr_handle_new(&owner, &late), 0);
+	assert_true(asked_for_memory);
+	assert_int_equal((uint32_t)early.id, 1);
+	assert_int_equal((uint32_t)late.id, 2);
+	assert_ptr_equal(gdr_handle_find(&owner, early.id), &early);
+	assert_ptr_equal(gdr_handle_find(&owner, late.id), &late);
+}
 
 /* A generation more would be 0 again, and old values alive. */
 static void a_slot_that_served_its_time_rests_for_good(void **state)
@@ -71,6 +111,7 @@ static void the_last_slot_is_the_end(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_lock_is_held_while_memory_is_asked_for),
 		cmocka_unit_test(a_slot_that_served_its_time_rests_for_good),
 		cmocka_unit_test(the_last_slot_is_the_end),
 	};
