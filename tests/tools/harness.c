@@ -236,7 +236,8 @@ static void nothing_takes_less_than_no_time(void **state)
 
 	assert_int_equal(bench_run(&p, &r), 0);
 	assert_int_equal(r.stats.n, 5);
-	assert_true(r.stats.min == 0 && r.stats.max == 0 && r.elapsed_us == 0);
+	/* a sample in which the thread had no CPU is longer than the overhead */
+	assert_true(r.stats.min == 0 && r.stats.median == 0);
 	bench_free(&r);
 }
 

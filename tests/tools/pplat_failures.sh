@@ -61,21 +61,21 @@ complained '^ERROR: gdr_copy_to_mapping: Input/output error \(5\)'
 said '^# not complete: cpu_produces with 64 bytes, 1 round trips$'
 
 # A flag that does not come: a time-out tells what, and ends the kernel.
-shimmed 'lose 6' -u 1
-complained '^ERROR: time-out after 1 s: round 6: block 0 of 2 has not answered; .* in round 5$'
+shimmed 'lose 6' -u 3
+complained '^ERROR: time-out after 3 s: round 6: block 0 of 2 has not answered; .* in round 5$'
 complained '^CUDA_ERROR_NOT_READY$'
 complained '^NOTE: 0 of 2 blocks had written the flag that the CPU waited for; the others did not'
 said '^Round-trip latency per iteration is'
 said '^# not complete: cpu_produces with 64 bytes, 5 round trips$'
 said '^closing gdrdrv$'
-shimmed 'lose 6' -u 1 -m 1 --verify-every 100
-complained '^ERROR: time-out after 1 s: round 6: block 0 of 2 has not produced; .* in round 5$'
+shimmed 'lose 6' -u 3 -m 1 --verify-every 100
+complained '^ERROR: time-out after 3 s: round 6: block 0 of 2 has not produced; .* in round 5$'
 said '^# not complete: gpu_produces with 64 bytes, 4 round trips$'
-shimmed 'blind 1' -u 1 -C gpumem
-complained '^ERROR: time-out after 1 s: block 0 of 2 did not start, or the CPU does not see'
+shimmed 'blind 1' -u 3 -C gpumem
+complained '^ERROR: time-out after 3 s: block 0 of 2 did not start, or the CPU does not see'
 complained '^NOTE: 2 of 2 blocks had written the flag that the CPU waited for'
-shimmed 'blind 6' -u 1 -C gpumem -s 0
-complained '^ERROR: time-out after 1 s: round 5: block 0 of 1 has not answered'
+shimmed 'blind 6' -u 3 -C gpumem -s 0
+complained '^ERROR: time-out after 3 s: round 5: block 0 of 1 has not answered'
 complained '^NOTE: 1 of 1 blocks had written the flag that the CPU waited for'
 
 # The kernel ends before the CPU sees its last flag.

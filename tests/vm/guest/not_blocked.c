@@ -13,8 +13,8 @@
 #include "sim.h"
 
 #define SIZE		(2 * GPU_PAGE)
-#define DELAY_MS	3000
-#define SOON_US		1500000
+#define DELAY_MS	10000	/* the most that the simulation takes; released before */
+#define SOON_US		8000000
 
 static int dev;
 static uint64_t va, handle;	/* the pin that is used meanwhile */

@@ -102,16 +102,17 @@ static void revoked_while_it_is_pinned(void)
 		close(c.fd);
 		return;
 	}
-	sim_delay(NVSIM_POINT_GET, 400);
+	sim_delay(NVSIM_POINT_GET, 5000);
 	need(pthread_create(&pinner, NULL, pin_slowly, &c) == 0);
 	sim_await(NVSIM_POINT_GET, 1);
 	need(pthread_create(&freer, NULL, free_later, &c.va) == 0);
 	want_eq(poll(&p, 1, 10000), 1);
 	want(now_us() - start < 8000000);
 	want_eq(p.revents, TOLD);
+	sim_reset();
+	sim_release();
 	pthread_join(pinner, NULL);
 	pthread_join(freer, NULL);
-	sim_reset();
 	want_eq(dev_cb_flag(c.fd, c.handle), 1);
 	want_eq(dev_unpin(c.fd, c.handle), 0);
 	want_eq(events_of(c.fd), 0);

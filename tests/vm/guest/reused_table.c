@@ -76,11 +76,11 @@ static void one_try_with_a_put_that_ends_meanwhile(void)
 
 	old_handle = dev_must_pin(dev, old_va, SIZE);
 	new_va = sim_alloc(SIZE);
-	sim_delay(NVSIM_POINT_PUT, 500);
+	sim_delay(NVSIM_POINT_PUT, 2000);
 	need(pthread_create(&unpinner, NULL, unpin_old, NULL) == 0);
 	sim_await(NVSIM_POINT_PUT, 1);
 	sim_free(old_va);
-	sim_delay(NVSIM_POINT_GET, 1500);
+	sim_delay(NVSIM_POINT_GET, 6000);
 	need(pthread_create(&pinner, NULL, pin_new, NULL) == 0);
 	sim_await(NVSIM_POINT_GET, 1);
 	pthread_join(unpinner, NULL);
