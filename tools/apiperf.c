@@ -99,7 +99,7 @@ static int choose_sizes(struct apiperf *a)
 	size_t i, n;
 
 	if (args.fit && (args.size_given || sizes_given(&args.tool.sizes))) {
-		fprintf(stderr, "ERROR: --fit excludes -s, --sizes, --min and --max\n");
+		fprintf(stderr, "ERROR: --fit excludes -s, --sizes, --min, --max and --step\n");
 		return -EINVAL;
 	}
 	if (sizes_choose(&args.tool.sizes, GPU_PAGE_SIZE, gpu_round_up(args.size), &a->sizes))
