@@ -27,12 +27,16 @@ lib_install:
 	$(call set_up,$(build)-lib,-Dtools=false -Dsoftcuda=false)
 	DESTDIR='$(destdir)' meson install -C $(build)-lib --no-rebuild
 
-# Variables of the command line go on to the driver's own Makefile.
+# Variables of the command line go on to the driver's own Makefile, paths as seen from
+# here.  A key need not be a file.
+paths = $(foreach v,KDIR NVIDIA_SRC_DIR NVIDIA_SYMVERS SIGN_KEY SIGN_CERT, \
+	$(if $($(v)),$(if $(findstring :,$($(v))),,$(v)='$(abspath $($(v)))')))
+
 driver:
-	$(MAKE) -C kernel
+	$(MAKE) -C kernel $(paths)
 
 drv_install:
-	$(MAKE) -C kernel install DESTDIR='$(destdir)'
+	$(MAKE) -C kernel install $(paths) DESTDIR='$(destdir)'
 
 check:
 	./check
