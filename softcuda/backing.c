@@ -111,7 +111,7 @@ bool sc_file_movable(struct sc_object *o, const struct sc_extent *e, uint64_t st
 	struct sc_file *f = e->file;
 	uint64_t off = e->off + (start - e->start);
 
-	if (o->foreign || f->frozen || !sc_config()->source->moves)
+	if (o->foreign || f->frozen || !sc_config()->source->moves || !sc_ipc_locked())
 		return false;
 	if (!overlap(off, off + len, f->lo, f->hi) &&
 	    !sc_ipc_opened(o, start, len))

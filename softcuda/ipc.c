@@ -34,6 +34,21 @@ static void write_handle(CUipcMemHandle *handle, const struct sc_alloc *a)
 	memcpy(handle, w, sizeof(*handle));
 }
 
+/* Memory lock held for writing: peers find a in the table. */
+static int share(struct sc_alloc *a)
+{
+	int err = sc_ipc_table_create();
+
+	if (err || a->ipc)
+		return err;
+	sc_ipc_lock();
+	a->ipc = sc_ipc_locked();
+	if (a->ipc)
+		sc_ipc_publish();
+	sc_ipc_unlock();
+	return a->ipc ? 0 : -ENOLCK;
+}
+
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
 	CUresult res = CUDA_ERROR_INVALID_VALUE;
@@ -46,15 +61,9 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 	a = sc_range_find(ptr);
 	if (!a || (a->kind != SC_SMALL && a->kind != SC_LARGE))
 		goto unlock;
-	if (sc_ipc_table_create()) {
+	if (share(a)) {
 		res = CUDA_ERROR_OPERATING_SYSTEM;
 		goto unlock;
-	}
-	if (!a->ipc) {
-		sc_ipc_lock();
-		a->ipc = true;
-		sc_ipc_publish();
-		sc_ipc_unlock();
 	}
 	write_handle(handle, a);
 	res = CUDA_SUCCESS;
@@ -164,8 +173,7 @@ static CUresult open_peer(const uint32_t *words, CUdeviceptr *ptr)
 			a = open_alloc(words, &found, &err);
 		else
 			err = -ENODEV;
-		close(found.table);
-		free(found.pieces);
+		sc_ipc_table_done(&found);
 	}
 	if (a) {
 		*ptr = a->start;

@@ -4,7 +4,8 @@
  * memfd of the owner, found and opened through /proc/<pid>/fd, with one record
  * for each stretch of each allocation.  The owner holds a lock on it while
  * pages move; a peer holds one until it has the files open, and marks what it
- * opened.
+ * opened.  The lock is an open file description's, which a forked child has too:
+ * it is given back in so many words, not by closing the file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 #include "softcuda.h"
 
-#define TABLE_NAME "softcuda-ipc"
+#define TABLE_NAME "softcuda-ipc-%u"    /* process id: one may have others' tables open */
 
 struct record {
 	uint32_t client, object;
@@ -29,20 +30,31 @@ struct record {
 	uint64_t number;
 };
 
-static int table = -1;                  /* memory lock */
+/* Memory lock. */
+static int table = -1;
+static bool locked;
 
 int sc_ipc_table_create(void)
 {
-	if (table < 0)
-		table = memfd_create(TABLE_NAME, MFD_CLOEXEC);
+	char name[32];
+
+	if (table < 0) {
+		snprintf(name, sizeof(name), TABLE_NAME, (unsigned int)getpid());
+		table = memfd_create(name, MFD_CLOEXEC);
+	}
 	return table < 0 ? -errno : 0;
 }
 
+/* Whatever signals the program gets meanwhile. */
 static int set_lock(int fd, short type)
 {
 	struct flock l = { .l_type = type, .l_whence = SEEK_SET };
+	int ret;
 
-	return fcntl(fd, F_OFD_SETLKW, &l) ? -errno : 0;
+	do {
+		ret = fcntl(fd, F_OFD_SETLKW, &l);
+	} while (ret && errno == EINTR);
+	return ret ? -errno : 0;
 }
 
 static int read_record(int fd, unsigned int i, struct record *r)
@@ -51,19 +63,41 @@ static int read_record(int fd, unsigned int i, struct record *r)
 											  -ENOENT;
 }
 
+/* Anything may be open in a peer: the marks may go unseen with the records they are in. */
+static void mark_all(void)
+{
+	struct sc_alloc *a;
+
+	for (unsigned int i = 0; (a = sc_range_at(i)); i++)
+		a->ipc_opened |= a->ipc;
+}
+
 /* Take the peers' marks over into the allocations. */
 void sc_ipc_lock(void)
 {
 	struct sc_alloc *a;
 	struct record r;
+	int err;
 
 	if (table < 0)
 		return;
-	set_lock(table, F_WRLCK);
+	err = set_lock(table, F_WRLCK);
+	locked = !err;
+	if (err) {
+		sc_complain("cannot lock the table of IPC memory: %s", strerror(-err));
+		mark_all();
+		return;
+	}
 	for (unsigned int n = 0; !read_record(table, n, &r); n++)
 		for (unsigned int i = 0; r.opened && (a = sc_range_at(i)); i++)
 			if (a->ipc && a->obj->number == r.object && a->off == r.alloc_off)
 				a->ipc_opened = true;
+}
+
+/* Between lock and unlock.  If not, peers may be opening files, and reading the table. */
+bool sc_ipc_locked(void)
+{
+	return table < 0 || locked;
 }
 
 /* Did a peer ever open part of that? */
@@ -80,8 +114,9 @@ bool sc_ipc_opened(const struct sc_object *o, uint64_t start, uint64_t len)
 
 void sc_ipc_unlock(void)
 {
-	if (table >= 0)
-		set_lock(table, F_UNLCK);
+	if (locked && set_lock(table, F_UNLCK))
+		sc_complain("cannot unlock the table of IPC memory");
+	locked = false;
 }
 
 /* Whole pages of a, cut where the file changes; the number written. */
@@ -106,7 +141,7 @@ static unsigned int list_alloc(const struct sc_alloc *a, struct record *out, uns
 	return n;
 }
 
-/* Where it cannot be written it ends up empty, and peers are told there is nothing. */
+/* Where it cannot be locked or written it ends up empty: peers are told there is nothing. */
 void sc_ipc_publish(void)
 {
 	unsigned int n = 0, room = 0;
@@ -115,10 +150,10 @@ void sc_ipc_publish(void)
 
 	if (table < 0)
 		return;
-	for (unsigned int i = 0; (a = sc_range_at(i)); i++)
+	for (unsigned int i = 0; locked && (a = sc_range_at(i)); i++)
 		room += a->ipc ? a->obj->next_ext : 0;
 	records = calloc(room ? room : 1, sizeof(*records));
-	for (unsigned int i = 0; records && (a = sc_range_at(i)); i++)
+	for (unsigned int i = 0; room && records && (a = sc_range_at(i)); i++)
 		if (a->ipc)
 			n += list_alloc(a, &records[n], room - n);
 	if (ftruncate(table, 0) || (n && pwrite(table, records, n * sizeof(*records), 0) !=
@@ -130,12 +165,13 @@ void sc_ipc_publish(void)
 /* The owner's table, opened; -ENOENT or -EACCES. */
 static int open_table(uint32_t pid)
 {
-	char path[64], link[64];
+	char path[64], name[48], link[64];
 	int err = -ENOENT;
 	struct dirent *d;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	snprintf(name, sizeof(name), "/memfd:" TABLE_NAME " ", pid);
 	dir = opendir(path);
 	if (!dir)
 		return errno == EACCES ? -EACCES : -ENOENT;
@@ -145,7 +181,7 @@ static int open_table(uint32_t pid)
 		if (n < 0)
 			continue;
 		link[n] = '\0';
-		if (strncmp(link, "/memfd:" TABLE_NAME " ", strlen("/memfd:" TABLE_NAME " ")))
+		if (strncmp(link, name, strlen(name)))
 			continue;
 		err = openat(dirfd(dir), d->d_name, O_RDWR | O_CLOEXEC);
 		if (err < 0)
@@ -184,7 +220,7 @@ static int read_table(int fd, const uint32_t *words, struct sc_ipc_found *found)
 	return found->n ? 0 : -ENOENT;
 }
 
-/* On success the owner's pages stand still until found->table is closed. */
+/* On success the owner's pages stand still until sc_ipc_table_done. */
 int sc_ipc_table_find(const uint32_t *words, struct sc_ipc_found *found)
 {
 	int err;
@@ -196,9 +232,14 @@ int sc_ipc_table_find(const uint32_t *words, struct sc_ipc_found *found)
 	err = set_lock(found->table, F_WRLCK);
 	if (!err)
 		err = read_table(found->table, words, found);
-	if (err) {
-		close(found->table);
-		free(found->pieces);
-	}
+	if (err)
+		sc_ipc_table_done(found);
 	return err;
+}
+
+void sc_ipc_table_done(struct sc_ipc_found *found)
+{
+	set_lock(found->table, F_UNLCK);
+	close(found->table);
+	free(found->pieces);
 }

@@ -281,7 +281,8 @@ void sc_host_free(struct sc_alloc *a);
 /*
  * ipc_table.c: where the memory behind this process's IPC handles lies, for
  * other processes to read.  Moves happen between lock and unlock, and are
- * published before unlock; nothing happens where no handle was given out.
+ * published before unlock; nothing happens where no handle was given out.  Nothing
+ * moves, and no handle is given out, while lock fails to be had.
  */
 struct sc_ipc_piece {
 	int fd;                         /* number in the owner */
@@ -292,17 +293,19 @@ struct sc_ipc_piece {
 
 struct sc_ipc_found {
 	int dev;
-	int table;                      /* closing it ends the owner's standstill */
+	int table;                      /* locked: the owner stands still */
 	struct sc_ipc_piece *pieces;
 	unsigned int n;
 };
 
 int sc_ipc_table_create(void);
 void sc_ipc_lock(void);
+bool sc_ipc_locked(void);
 bool sc_ipc_opened(const struct sc_object *o, uint64_t start, uint64_t len);
 void sc_ipc_publish(void);
 void sc_ipc_unlock(void);
 int sc_ipc_table_find(const uint32_t *words, struct sc_ipc_found *found);
+void sc_ipc_table_done(struct sc_ipc_found *found);
 
 /* stream.c: work in stream order.  An operation is a launch or a function to run. */
 struct sc_block {
