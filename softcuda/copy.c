@@ -67,14 +67,12 @@ static unsigned char *next_run(CUdeviceptr ptr, bool write, int dev, size_t *n)
 static void copy(struct sc_op *op)
 {
 	int dev = sc_stream_device(op->stream);
+	bool ok;
 
 	sc_mem_rdlock();
-	if (check(op->dst, op->size, true, EITHER, dev) ||
-	    check(op->src, op->size, false, EITHER, dev)) {
-		sc_stream_fail(dev, CUDA_ERROR_ILLEGAL_ADDRESS);
-		goto unlock;
-	}
-	for (size_t done = 0, n; done < op->size; done += n) {
+	ok = !check(op->dst, op->size, true, EITHER, dev) &&
+	     !check(op->src, op->size, false, EITHER, dev);
+	for (size_t done = 0, n; ok && done < op->size; done += n) {
 		unsigned char *to, *from;
 
 		n = op->size - done;
@@ -82,20 +80,19 @@ static void copy(struct sc_op *op)
 		from = next_run(op->src + done, false, dev, &n);
 		memmove(to, from, n);
 	}
-unlock:
 	sc_mem_unlock();
+	if (!ok)
+		sc_stream_fail(dev, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 static void fill(struct sc_op *op)
 {
 	int dev = sc_stream_device(op->stream);
+	bool ok;
 
 	sc_mem_rdlock();
-	if (check(op->dst, op->size, true, DEVICE, dev)) {
-		sc_stream_fail(dev, CUDA_ERROR_ILLEGAL_ADDRESS);
-		goto unlock;
-	}
-	for (size_t done = 0, n; done < op->size; done += n) {
+	ok = !check(op->dst, op->size, true, DEVICE, dev);
+	for (size_t done = 0, n; ok && done < op->size; done += n) {
 		unsigned char *to;
 
 		n = op->size - done;
@@ -106,8 +103,9 @@ static void fill(struct sc_op *op)
 			for (size_t i = 0; i + 4 <= n; i += 4)
 				memcpy(to + i, &op->value, 4);
 	}
-unlock:
 	sc_mem_unlock();
+	if (!ok)
+		sc_stream_fail(dev, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 static CUresult submit_copy(CUdeviceptr dst, enum side dst_side, CUdeviceptr src,
