@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,15 @@ static void fill_standard_files(void)
 			abort();
 }
 
+/*
+ * Where the caller ignores SIGCHLD, so does what it starts: the kernel would reap the
+ * children of this program, and nobody could tell when and how they ended.
+ */
+static void keep_children(void)
+{
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static enum opts_result finish_print(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -292,6 +302,7 @@ enum opts_result opts_parse(const struct opts_program *p, int argc, char **argv)
 	if (p->n > OPTS_MAX || apply_defaults(p))
 		abort();
 	fill_standard_files();
+	keep_children();
 	if (argc == 3 && !strcmp(argv[1], "--completion"))
 		return opts_print_completion(p, argv[0], argv[2]) ? OPTS_ERROR : finish_print();
 	describe(p, letters, longs);

@@ -36,6 +36,15 @@ said '^  NOTE  gdrdrv         needs a GPU and its driver$'
 said '^  NOTE  rm             needs a GPU and its driver$'
 said '^GDRCopy works here through dmabuf, on softcuda: host memory, no GPU\.$'
 
+# Where the caller ignores SIGCHLD, as elsewhere.
+doctor 0 python3 "$SRC/../tools/no_sigchld.py"
+count '^  FAIL' 0
+said '^GDRCopy works here through dmabuf, on softcuda: host memory, no GPU\.$'
+# A child that somebody else has waited for; its number may already be another's.
+doctor 1 LD_PRELOAD="${SHIM:?}" SHIM_REAPED=1
+silent
+said '^  FAIL  start  .*: the process cannot be waited for: No child processes$'
+
 # A driver that nobody may use, and one that is not loaded.
 healthy_root "$OUT/machine"
 root=$OUT/machine

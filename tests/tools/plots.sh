@@ -49,6 +49,10 @@ unset SOFTCUDA_DEVICES
 # In whatever locale.
 expect 0 env LC_ALL=C "$@" --plot "$OUT/a.svg"
 silent
+# Where the caller ignores SIGCHLD: that gnuplot is well is known all the same.
+expect 0 python3 "$SRC/no_sigchld.py" "$@" --plot "$OUT/s.svg"
+silent
+[ -s "$OUT/s.svg" ] || fail "no picture where SIGCHLD is ignored"
 # A single size, and one that is no power of two.
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 1000 -w 10 -r 10 --plot "$OUT/d.svg"
 silent

@@ -21,8 +21,8 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* False if it has not ended when the time is over. */
-static bool wait_until(pid_t pid, double deadline, int *status)
+/* 0 once it has ended, -ETIMEDOUT if it has not when the time is over, or why nobody knows. */
+static int wait_until(pid_t pid, double deadline, int *status)
 {
 	struct timespec pause = { 0, 2000000 };
 	pid_t got;
@@ -30,11 +30,11 @@ static bool wait_until(pid_t pid, double deadline, int *status)
 	for (;;) {
 		got = waitpid(pid, status, WNOHANG);
 		if (got == pid)
-			return true;
-		if (got < 0 && errno != EINTR)
-			return false;
+			return 0;
+		if (got < 0)
+			return -errno;
 		if (now() > deadline)
-			return false;
+			return -ETIMEDOUT;
 		nanosleep(&pause, NULL);
 	}
 }
@@ -49,6 +49,33 @@ static void describe(int status, struct probe_end *end)
 			 WEXITSTATUS(status));
 	else
 		end->done = true;
+}
+
+/* Of one that has not been waited for: until then its number is its own. */
+static void end_late(pid_t pid, uint64_t seconds, struct probe_end *end)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	snprintf(end->how, sizeof(end->how), "it did not end within %llu s",
+		 (unsigned long long)seconds);
+	if (wait_until(pid, now() + 5, &status) == -ETIMEDOUT)
+		snprintf(end->how, sizeof(end->how), "process %d hangs in the kernel and "
+			 "cannot be killed", (int)pid);
+}
+
+/* Wait for it; what became of it. */
+static void await_end(pid_t pid, uint64_t seconds, struct probe_end *end)
+{
+	int status = 0, err = wait_until(pid, now() + (double)seconds, &status);
+
+	if (err == -ETIMEDOUT)
+		end_late(pid, seconds, end);
+	else if (err)
+		snprintf(end->how, sizeof(end->how), "the process cannot be waited for: %s",
+			 strerror(-err));
+	else
+		describe(status, end);
 }
 
 /* Libraries may print; what they say is in the results, too. */
@@ -67,7 +94,6 @@ void probe_run(void (*body)(void *result, void *arg), void *arg, void *out, size
 {
 	struct probe_end e = { 0 };
 	void *shared;
-	int status = 0;
 	pid_t pid;
 
 	fflush(NULL);
@@ -84,18 +110,10 @@ void probe_run(void (*body)(void *result, void *arg), void *arg, void *out, size
 		body(shared, arg);
 		_exit(0);
 	}
-	if (pid < 0) {
+	if (pid < 0)
 		snprintf(e.how, sizeof(e.how), "it could not be started: %s", strerror(errno));
-	} else if (wait_until(pid, now() + (double)seconds, &status)) {
-		describe(status, &e);
-	} else {
-		kill(pid, SIGKILL);
-		snprintf(e.how, sizeof(e.how), "it did not end within %llu s",
-			 (unsigned long long)seconds);
-		if (!wait_until(pid, now() + 5, &status))
-			snprintf(e.how, sizeof(e.how), "process %d hangs in the kernel and "
-				 "cannot be killed", (int)pid);
-	}
+	else
+		await_end(pid, seconds, &e);
 	memcpy(out, shared, size);
 	munmap(shared, size);
 	*end = e;
