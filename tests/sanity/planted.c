@@ -158,6 +158,16 @@ static void die_and_leave_helper(const struct sanity_variant *v)
 	raise(SIGKILL);
 }
 
+/* One that leaves the group. */
+static void leave_escaped(const struct sanity_variant *v)
+{
+	if (helper_fork(NULL) == 0) {
+		CHECK_SYS(setsid() > 0);
+		sleep_on("escaped.helper");
+	}
+	wait_for_pid("escaped.helper");
+}
+
 static void helper_fails(const struct sanity_variant *v)
 {
 	pid_t pid = helper_fork(NULL);
@@ -205,6 +215,7 @@ static const struct sanity_test planted[] = {
 	{ "more_hang", hang, { 0 }, SANITY_MORE },
 	{ "more_leave_helper", leave_helper, { 0 }, SANITY_MORE },
 	{ "more_die_and_leave_helper", die_and_leave_helper, { 0 }, SANITY_MORE },
+	{ "more_leave_escaped", leave_escaped, { 0 }, SANITY_MORE },
 	{ "more_helper_fails", helper_fails, { 0 }, SANITY_MORE },
 	{ "more_helper_dies", helper_dies, { 0 }, SANITY_MORE },
 	{ "more_helper_silent", helper_silent, { 0 }, SANITY_MORE },

@@ -95,3 +95,29 @@ for s in 1 2 3 4 5 6 7 8; do
 	grep RUNNING "$OUT/stderr" | tr '\n' ' '
 	echo
 done | sort -u | wc -l | grep -qvx 1 || fail "every seed gives the same order"
+
+# A caller that ignores SIGCHLD: how tests and helpers end is known all the same.
+expect 1 python3 "$SRC/../tools/no_sigchld.py" "$planted" --timeout 30 -t planted_pass \
+	-t more_helper_dies
+said '^    planted_pass$'
+said '^    more_helper_dies \(.*the helper process ends well: it was killed by SIGILL\)$'
+
+# with_child COMMAND...: run by exec in a process that has a child.  The child is let be.
+with_child() {
+	# shellcheck disable=SC2016
+	expect 0 sh -c 'sleep 600 & echo $! >"$PLANTED_DIR/child"; exec "$@"' sh "$@"
+	kill "$(cat "$OUT/child")" || fail "the child that was there before is gone"
+}
+
+# Jobs do not wait for it, and still end what their tests leave behind.
+with_child "$planted" -t planted_pass -t more_leave_helper
+said '^Total: 2, Passed: 2'
+silent
+[ ! -e "/proc/$(cat "$OUT/left.helper")" ] || fail "a helper outlived its test"
+
+# Who leaves the group of its test is waited for, and told of; but that once.
+expect 0 "$planted" -t more_leave_escaped -t planted_pass
+kill -KILL "$(cat "$OUT/escaped.helper")" || fail "the process that left its group is gone"
+said '^Total: 2, Passed: 2'
+complained '^WARNING: a process that left group [0-9]+ goes on$'
+[ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "a job waits for the process of another"

@@ -57,31 +57,59 @@ static void child(const struct sanity_job *job, int report)
 	exit(SANITY_PASSED);
 }
 
+static bool exists(pid_t group)
+{
+	return killpg(group, 0) == 0 || errno != ESRCH;
+}
+
 /*
- * What is left of the group, and all that was handed to this process, is gone on
- * return.  The wait status of the group's leader.
+ * Children that are not of the job to come: of the program that became this one by
+ * exec, or of a test before that cannot be ended.
  */
-static int clean_up(pid_t group)
+static bool has_others(void)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		;
+	return pid == 0;
+}
+
+/*
+ * Kill the group, whose leader nobody has waited for yet, and wait for all of it, and
+ * for those who left it; not for these where others' children could be taken for them.
+ * The wait status of the leader.
+ */
+static int clean_up(pid_t group, bool others)
 {
 	double end = now() + 10;
 	struct timespec ms = { 0, 1000000 };
+	bool reaped = false;
 	int status, first = 0;
 	pid_t pid;
 
+	/*
+	 * Once: no fork escapes a signal to its group, and as soon as the last of it is
+	 * reaped, the number may become another's.
+	 */
 	killpg(group, SIGKILL);
 	/* A process in the kernel's hands may take a while to die. */
 	while (now() < end) {
 		pid = waitpid(-1, &status, WNOHANG);
-		if (pid < 0 && errno == ECHILD)
-			return first;
-		if (pid == group)
+		if (pid == group) {
 			first = status;
-		if (pid <= 0) {
-			killpg(group, SIGKILL);
-			nanosleep(&ms, NULL);
+			reaped = true;
 		}
+		if (pid > 0)
+			continue;
+		if (pid < 0 || (others && reaped && !exists(group)))
+			return first;
+		nanosleep(&ms, NULL);
 	}
-	fprintf(stderr, "WARNING: processes of group %d do not die\n", (int)group);
+	if (exists(group))
+		fprintf(stderr, "WARNING: processes of group %d do not die\n", (int)group);
+	else
+		fprintf(stderr, "WARNING: a process that left group %d goes on\n", (int)group);
 	return first;
 }
 
@@ -178,7 +206,7 @@ void sanity_run(const struct sanity_job *job, struct sanity_outcome *out)
 {
 	double start = now();
 	int report[2], status;
-	bool ended;
+	bool ended, others;
 	pid_t pid;
 
 	out->result = SANITY_FAIL;
@@ -189,6 +217,7 @@ void sanity_run(const struct sanity_job *job, struct sanity_outcome *out)
 		return;
 	}
 	fflush(NULL);
+	others = has_others();
 	pid = fork();
 	if (pid == 0) {
 		close(report[0]);
@@ -201,7 +230,7 @@ void sanity_run(const struct sanity_job *job, struct sanity_outcome *out)
 	}
 	setpgid(pid, pid);      /* whoever comes first; both must be sure of it */
 	ended = wait_for(pid, job->timeout ? start + job->timeout : 0);
-	status = clean_up(pid);
+	status = clean_up(pid, others);
 	if (ended)
 		decode(status, out);
 	else if (interrupted)
