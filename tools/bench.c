@@ -82,7 +82,8 @@ static void on_signal(int sig)
 
 void bench_catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	/* A write that waits for its reader goes on after it; stdio would lose what it has. */
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction old;
 	size_t i;
