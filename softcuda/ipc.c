@@ -39,14 +39,18 @@ static int share(struct sc_alloc *a)
 {
 	int err = sc_ipc_table_create();
 
-	if (err || a->ipc)
+	if (err)
 		return err;
+	/* Also if it was shared before: the table may have ended up empty since. */
 	sc_ipc_lock();
-	a->ipc = sc_ipc_locked();
-	if (a->ipc)
+	if (sc_ipc_locked()) {
+		a->ipc = true;
 		sc_ipc_publish();
+	} else {
+		err = -ENOLCK;
+	}
 	sc_ipc_unlock();
-	return a->ipc ? 0 : -ENOLCK;
+	return err;
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)

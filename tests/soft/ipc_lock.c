@@ -196,6 +196,10 @@ static void owner_has_no_lock(void)
 	peer_step();
 	peer_await();
 	atomic_store(&lock_error, 0);
+	/* it is in the table again, as soon as there is one */
+	ok(cuIpcGetMemHandle(&h, p[1]));
+	give(&h);
+	peer_await();
 	munmap(window(at + PAGE, PAGE), PAGE);
 	ok(cuIpcGetMemHandle(&h, third));
 	give(&h);
@@ -210,13 +214,15 @@ static void lockless_owner_peer(void)
 	for (int i = 0; i < 2; i++)
 		expect(cuIpcOpenMemHandle_v2(&a, handles[i], 1), CUDA_ERROR_INVALID_HANDLE);
 	peer_step();
-	take(&handles[0]);
+	take(&handles[1]);
 	atomic_store(&lock_error, ENOLCK);
 	expect(cuIpcOpenMemHandle_v2(&a, handles[1], 1), CUDA_ERROR_MAP_FAILED);
 	atomic_store(&lock_error, 0);
-	ok(cuIpcOpenMemHandle_v2(&a, handles[0], 1));
 	ok(cuIpcOpenMemHandle_v2(&a, handles[1], 1));
 	assert_int_equal(peek(a), 5);
+	peer_step();
+	take(&handles[0]);
+	ok(cuIpcOpenMemHandle_v2(&a, handles[0], 1));
 }
 
 /* Either opens the other's at the same time; this side has its own table at a high number. */
