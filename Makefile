@@ -28,9 +28,11 @@ lib_install:
 	DESTDIR='$(destdir)' meson install -C $(build)-lib --no-rebuild
 
 # Variables of the command line go on to the driver's own Makefile, paths as seen from
-# here.  A key need not be a file.
+# here.  A key need not be a file; what abspath would take for two paths, or for one below
+# this directory, goes on as it is.
 paths = $(foreach v,KDIR NVIDIA_SRC_DIR NVIDIA_SYMVERS SIGN_KEY SIGN_CERT, \
-	$(if $($(v)),$(if $(findstring :,$($(v))),,$(v)='$(abspath $($(v)))')))
+	$(if $($(v)),$(if $(findstring :,$($(v)))$(word 2,$($(v)))$(filter ~%,$($(v))),, \
+	$(v)='$(abspath $($(v)))')))
 
 driver:
 	$(MAKE) -C kernel $(paths)

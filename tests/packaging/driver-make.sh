@@ -12,6 +12,8 @@ bad=0 n=0
 real=$(command -v make)
 src=$work/src
 export calls=$work/calls real src
+unset MAKEFLAGS KVER KDIR DESTDIR SIGN_KEY SIGN_CERT KBUILD_EXTRA_SYMBOLS
+unset "${!NVIDIA_@}" "${!GDRDRV_@}"
 mkdir -p "$work"/{bin,none,tree/kernel,named/include/generated} \
 	"$src"/nvidia-{fs-900.1,560.1,590.1/nvidia} "$src"/nvidia-open-{570.1/kernel-open/nvidia,580.1}
 touch "$work/tree/kernel"/{gdrdrv.ko,99-gdrdrv.rules,gdrdrv.conf} "$src"/nvidia-560.1/nv-p2p.h \
@@ -90,6 +92,11 @@ check '' 'driver KDIR=../named' "$(builds "$work/named")"
 check '' 'driver NVIDIA_SRC_DIR=../src/nvidia-590.1' " NVIDIA_P2P_DIR=$src/nvidia-590.1/nvidia "
 check '' '-C kernel NVIDIA_SRC_DIR=../../src/nvidia-590.1' \
 	" NVIDIA_P2P_DIR=$src/nvidia-590.1/nvidia "
+# dash leaves the ~ of an argument to make
+for door in driver '-C kernel'; do
+	check "HOME=$work" "$door NVIDIA_SRC_DIR=~/src/nvidia-590.1" \
+		" NVIDIA_P2P_DIR=$src/nvidia-590.1/nvidia "
+done
 mkdir -p "$work/named/scripts"
 printf '#!/bin/sh\necho "sign-file $*" >>"$calls"\n' >"$work/named/scripts/sign-file"
 chmod +x "$work/named/scripts/sign-file"
@@ -97,6 +104,11 @@ check '' 'drv_install KDIR=../named SIGN_KEY=a.priv SIGN_CERT=a.der' \
 	"^sign-file sha256 $work/tree/a.priv $work/tree/a.der gdrdrv.ko\$" "$(installs 4.4.4-named)"
 check '' 'drv_install KDIR=../named SIGN_KEY=pkcs11:object=a SIGN_CERT=a.der' \
 	"^sign-file sha256 pkcs11:object=a $work/tree/a.der gdrdrv.ko\$"
+
+export SIGN_KEY="$work/my keys/a.priv"
+check '' 'drv_install KDIR=../named SIGN_CERT=a.der' \
+	"^sign-file sha256 $work/my keys/a.priv $work/tree/a.der gdrdrv.ko\$"
+unset SIGN_KEY
 
 # The source of NVIDIA's: that of the module, else the newest that has the header.
 check version=560.1 driver "$(builds $running)" " NVIDIA_P2P_DIR=$src/nvidia-560.1 "

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0 n=0
+unset MAKEFLAGS KDIR NVIDIA_SRC_DIR DESTDIR SIGN_KEY
 mkdir -p "$work"/{bin,tree/kernel}
 cp Makefile "$work/tree/"
 for c in meson ninja; do
