@@ -132,7 +132,8 @@ after() {
 	said '^# INTERRUPTED: these are partial results\.$'
 	complained '^balance: 0 contexts, 0 pins, 0 maps$'
 }
-after INT 130 '^# interrupted: 65536 bytes after [0-9]+ of 10000000 cycles$' -n 10000000 --max-time 600
+after INT 130 '^# interrupted: 65536 bytes after [0-9]+ of 10000000 cycles$' -n 10000000 \
+	--max-time 600
 said "^65536$(printf '\t')"
 said '^\| gdr_pin_buffer  '
 said '^gdr_close '

@@ -56,8 +56,8 @@ interrupted INT 130 \
 readers='patient stuck'
 grep -q __tsan_init "$TOOLS/gdrcopy_copylat" && readers=patient
 for reader in $readers; do
-	expect 0 timeout 120 python3 "$SRC/slow_reader.py" "$reader" "$TOOLS/gdrcopy_copylat" --soft \
-		--csv --sizes "$(seq -s , 1 30)" -w 10 -r 10
+	expect 0 timeout 120 python3 "$SRC/slow_reader.py" "$reader" \
+		"$TOOLS/gdrcopy_copylat" --soft --csv --sizes "$(seq -s , 1 30)" -w 10 -r 10
 done
 
 # A signal that the parent ignores, as nohup and shells do for jobs, stays ignored.

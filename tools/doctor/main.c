@@ -27,7 +27,7 @@ static struct {
 static const struct opt options[] = {
 	{ 'd', "device", OPT_STRING, "GPU", "all", "GPUs to look at: CUDA's ordinals, UUIDs or "
 	  "PCI addresses between commas, or all", &args.device, 0, 0, NULL, NULL },
-	{ 'q', "quiet", OPT_FLAG, NULL, NULL, "leave out the findings that are in order",
+	{ 'q', "quiet", OPT_FLAG, NULL, NULL, "leave out all but warnings and failures",
 	  &args.quiet, 0, 0, NULL, NULL },
 	{ 0, "timeout", OPT_NUMBER, "S", "60", "seconds that a try may take before it is taken "
 	  "for hanging", &args.timeout, 1, 3600, NULL, NULL },
