@@ -50,6 +50,7 @@ int gdrdrv_mr_reserve(struct gdrdrv_mr *mr)
 						 gdrdrv_extent_end(mr, i) - mr->extents[i].phys);
 		if (ret)
 			goto free_reserved;
+		cond_resched();
 	}
 	mutex_lock(&mr->lock);
 	mr->reserved = true;

@@ -8,12 +8,15 @@
  * so nothing is entered here for them, and the first fault fills the mapping.
  */
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "arch.h"
 #include "compat.h"
 #include "driver.h"
 #include "huge.h"
+
+#define REMAP_STEP	(16ul << 20)	/* bytes entered before others get the processor */
 
 static u32 choose_type(const struct gdrdrv_mr *mr)
 {
@@ -115,6 +118,17 @@ static bool maps_at_once(const struct gdrdrv_mr *mr)
 #endif
 }
 
+/* What is remapped at once of so many bytes: x86 looks up the type of each page of a part. */
+static unsigned long remap_len(const struct vm_area_struct *vma, unsigned long len)
+{
+#ifdef VM_PAT
+	/* but that of a whole VMA once, where it keeps track of these */
+	if (len == vma->vm_end - vma->vm_start)
+		return len;
+#endif
+	return min(len, REMAP_STEP);
+}
+
 static int remap(struct gdrdrv_mr *mr, struct vm_area_struct *vma)
 {
 	unsigned long addr = vma->vm_start, len;
@@ -122,9 +136,12 @@ static int remap(struct gdrdrv_mr *mr, struct vm_area_struct *vma)
 
 	for (; addr < vma->vm_end; addr += len) {
 		phys = gdrdrv_mr_phys(mr, addr - vma->vm_start, &run);
-		len = min_t(u64, run, vma->vm_end - addr);
+		len = remap_len(vma, min_t(u64, run, vma->vm_end - addr));
 		if (gdrdrv_remap(vma, addr, phys, len, mr->reserved))
 			return -EAGAIN;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
 	}
 	gdrdrv_note_type(mr, vma, vma->vm_start);
 	return 0;
