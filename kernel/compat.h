@@ -116,7 +116,7 @@ static inline int gdrdrv_remap(struct vm_area_struct *vma, unsigned long addr, u
 #endif
 
 /* Large entries: 6.12 to 6.16 wrap a frame number in a type of its own. */
-#ifdef GDRDRV_HUGE
+#if defined(GDRDRV_HUGE) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP)
 #ifdef HAVE_PFN_T
 #include <linux/pfn_t.h>
 #define gdrdrv_insert_pmd(vmf, pfn, write) \

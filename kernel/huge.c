@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR MIT)
 /* Large page table entries; see huge.h. */
 #include <linux/mm.h>
+#include <linux/mman.h>
 
 #include "arch.h"
 #include "compat.h"
@@ -90,7 +91,8 @@ unsigned long gdrdrv_get_unmapped_area(struct file *fp, unsigned long addr, unsi
 {
 	unsigned long size = best_size(len), skew, at;
 
-	if (addr || len < size || !skew_of(fp->private_data, pgoff, size, &skew))
+	if (addr || flags & MAP_FIXED || len < size ||
+	    !skew_of(fp->private_data, pgoff, size, &skew))
 		return gdrdrv_find_addresses(fp, addr, len, pgoff, flags);
 	at = gdrdrv_find_addresses(fp, 0, len + size, pgoff, flags);
 	if (IS_ERR_VALUE(at))

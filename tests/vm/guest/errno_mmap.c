@@ -194,6 +194,20 @@ static void read_only_descriptor(void)
 	close(fd);
 }
 
+/* Also where the driver chooses addresses, for large entries. */
+static void fixed_at_zero(void)
+{
+	size_t size = 4ul << 20;
+	uint64_t large = sim_alloc(size), h = dev_must_pin(dev, large, size);
+	void *map = NULL;
+
+	want_eq(dev_mmap(dev, h, size, RW, MAP_SHARED | MAP_FIXED, &map), 0);
+	want(!map);
+	munmap(map, size);
+	want_eq(dev_unpin(dev, h), 0);
+	sim_free(large);
+}
+
 int main(void)
 {
 	dev = dev_open();
@@ -209,6 +223,7 @@ int main(void)
 	RUN(protections);
 	RUN(private_is_refused);
 	RUN(fixed_over_itself);
+	RUN(fixed_at_zero);
 	RUN(a_mapping_stays_where_it_is);
 	RUN(read_only_descriptor);
 	return guest_end();
