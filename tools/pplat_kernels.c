@@ -5,8 +5,10 @@
 
 #include "pplat.h"
 
-/* With the 0 at its end. */
+/* With the 0 at its end.  Under -flto this and the functions may be assembled apart. */
 __asm__(".section .rodata\n"
+	".globl pplat_ptx\n"
+	".hidden pplat_ptx\n"
 	"pplat_ptx: .incbin \"" PTX_FILE "\"\n"
 	".byte 0\n"
 	".previous");
