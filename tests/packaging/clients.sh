@@ -25,6 +25,10 @@ for p in libgdrapi2 libgdrapi-dev gdrcopy-tools; do
 		field $p $f | grep -qE 'dkms|gdrdrv|headers' && complain "$p: $(field $p $f)"
 	done
 done
+# NVIDIA's package of the library has the header too, and either may be unpacked first.
+for p in libgdrapi2 libgdrapi-dev; do
+	field $p Replaces | grep -qw libgdrapi || complain "$p does not replace libgdrapi"
+done
 field gdrcopy Depends | grep -q dkms || complain 'the package of all brings no module'
 
 # The preamble and files of the main package; a subpackage starts at %package.

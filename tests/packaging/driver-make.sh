@@ -16,7 +16,7 @@ unset MAKEFLAGS KVER KDIR DESTDIR SIGN_KEY SIGN_CERT KBUILD_EXTRA_SYMBOLS
 unset "${!NVIDIA_@}" "${!GDRDRV_@}"
 mkdir -p "$work"/{bin,none,tree/kernel,named/include/generated} \
 	"$src"/nvidia-{fs-900.1,560.1,590.1/nvidia} "$src"/nvidia-open-{570.1/kernel-open/nvidia,580.1}
-touch "$work/tree/kernel"/{gdrdrv.ko,99-gdrdrv.rules,gdrdrv.conf} "$src"/nvidia-560.1/nv-p2p.h \
+touch "$work/tree/kernel"/{gdrdrv.ko,99-gdrdrv.rules,{60-,}gdrdrv.conf} "$src"/nvidia-560.1/nv-p2p.h \
 	"$src"/nvidia-590.1/nvidia/nv-p2p.h "$src"/nvidia-open-570.1/kernel-open/nvidia/nv-p2p.h
 echo '#define UTS_RELEASE "4.4.4-named"' >"$work/named/include/generated/utsrelease.h"
 cp Makefile "$work/tree/"
@@ -83,7 +83,8 @@ check '' '-C kernel clean' "^make -C $running M=$work/tree/kernel clean\$"
 check '' '-C kernel install' "$(installs 9.9.9-played)" '^depmod -a 9.9.9-played$'
 check '' '-C kernel install SIGN_KEY= SIGN_CERT=' "$(installs 9.9.9-played)"
 check '' "-C kernel install KDIR=$work/named" "$(installs 4.4.4-named)" '^depmod -a 4.4.4-named$'
-check '' 'drv_install' "$(installs 9.9.9-played)"
+check '' 'drv_install' "$(installs 9.9.9-played)" \
+	'^install .* 60-gdrdrv.conf /usr/lib/dracut/dracut.conf.d/60-gdrdrv.conf$'
 check '' 'drv_install SIGN_KEY= DESTDIR=stage' "$(installs 9.9.9-played "$work/tree/stage")" \
 	'!^depmod'
 
