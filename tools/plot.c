@@ -40,10 +40,14 @@ static bool on_path(const char *program)
 /* Why the picture could not be written; 0 if it can. */
 static int writable(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *c;
 	char dir[4096] = ".";
 	struct stat st;
 
+	/* What a line of gnuplot's script cannot have. */
+	for (c = path; *c; c++)
+		if ((unsigned char)*c < ' ')
+			return EINVAL;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	if (access(path, F_OK) == 0)
@@ -187,12 +191,28 @@ size_t plot_points(struct plot *p, size_t k, int s, struct plot_point *out)
 	return n;
 }
 
+/*
+ * A group of its own: Ctrl-C asks for what has been measured, not for less of it.  That
+ * is one in the background, which a terminal may stop when it writes.
+ */
+static void set_group(posix_spawnattr_t *attr)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, NULL, &blocked);
+	sigaddset(&blocked, SIGTTOU);
+	posix_spawnattr_setsigmask(attr, &blocked);
+	posix_spawnattr_setpgroup(attr, 0);
+	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+}
+
 /* gnuplot with the script on its standard input; 0 or -errno. */
 static int start_gnuplot(FILE **script, pid_t *pid)
 {
 	static const char name[] = "gnuplot";
 	char *argv[] = { strdup(name), NULL };
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
 	int ends[2], err;
 
 	if (!argv[0])
@@ -205,7 +225,10 @@ static int start_gnuplot(FILE **script, pid_t *pid)
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
 	/* What it has to say is not part of a report. */
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	err = posix_spawnp(pid, name, &actions, NULL, argv, environ);
+	posix_spawnattr_init(&attr);
+	set_group(&attr);
+	err = posix_spawnp(pid, name, &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[0]);
 	*script = err ? NULL : fdopen(ends[1], "w");

@@ -50,7 +50,8 @@ static void print_terminal(FILE *out, const char *format, const char *path, int 
 			"} else {\n"
 			"set terminal png size %d,%d font ',26' linewidth 4\n}\n",
 			2 * width, 2 * height, 2 * width, 2 * height);
-	fputs("set output ", out);
+	/* It takes a name that starts with | for a command to run. */
+	fputs(*path == '/' ? "set output " : "set output './'.", out);
 	quote(out, path);
 	fputc('\n', out);
 }

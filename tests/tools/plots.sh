@@ -53,6 +53,21 @@ silent
 expect 0 python3 "$SRC/no_sigchld.py" "$@" --plot "$OUT/s.svg"
 silent
 [ -s "$OUT/s.svg" ] || fail "no picture where SIGCHLD is ignored"
+# What the script, or a shell, would take for a command is a name.
+expect 0 env -C "$OUT" "$@" --plot '|touch run; : a.svg'
+silent
+[ -s "$OUT/|touch run; : a.svg" ] || fail "no picture with the name of a command"
+[ ! -e "$OUT/run" ] || fail "a command was run"
+expect 1 "$@" --plot "$OUT/two
+lines.svg"
+complained '^lines.svg: Invalid argument$'
+count '^gdr_copy' 0
+# Ctrl-C while gnuplot draws what has been measured, all of it: the picture is there.
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nkill -s INT -- -$PPID\nexec %s\n' "$(command -v gnuplot)" >"$OUT/bin/gnuplot"
+expect 0 setsid env PATH="$OUT/bin:$PATH" "$@" --plot "$OUT/i.svg"
+silent
+grep -q '</svg>' "$OUT/i.svg" || fail "the picture was interrupted"
 # A single size, and one that is no power of two.
 expect 0 "$TOOLS/gdrcopy_copybw" --soft --sizes 1000 -w 10 -r 10 --plot "$OUT/d.svg"
 silent
