@@ -36,6 +36,16 @@ said '^  NOTE  gdrdrv         needs a GPU and its driver$'
 said '^  NOTE  rm             needs a GPU and its driver$'
 said '^GDRCopy works here through dmabuf, on softcuda: host memory, no GPU\.$'
 
+# The choice of GPUs: what is wrong with it, as other programs say it.
+for list in GPU-736 7; do
+	expect 1 env -i PATH="$PATH" ASAN_OPTIONS="$ASAN_OPTIONS" LSAN_OPTIONS="$LSAN_OPTIONS" \
+		GDRCOPY_SOFTCUDA_LIB="$SOFT/libcuda.so.1" SOFTCUDA_DEVICES=3 "$DOCTOR" --soft \
+		--root "$root" -d $list
+	said "^  FAIL  devices        GPU $list: (the UUIDs of 3 GPUs start so|there are 3 GPUs, numb.*)\$"
+	said '^ +-> gdrcopy_doctor --device all$'
+done
+said '^GDRCopy does not work here: GPU 7: there are 3 GPUs, numbers 0 to 2\.'
+
 # Where the caller ignores SIGCHLD, as elsewhere.
 doctor 0 python3 "$SRC/../tools/no_sigchld.py"
 count '^  FAIL' 0

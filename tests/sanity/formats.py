@@ -68,7 +68,30 @@ def from_tap(text):
     return out
 
 
+def no_test(form, text, why):
+    """Why nothing was run, where a reader of the format looks for it."""
+    if form == "json":
+        d = json.loads(text)
+        assert d["results"] == [] and d["summary"]["total"] == 0 and d["exit_status"] == 1, d
+        assert re.search(why, d["provenance"]["no_gpu"]), d["provenance"]
+        assert any(re.match("ERROR: no test was run: .*" + why, n) for n in d["notes"]), d
+    elif form == "junit":
+        suite = ET.fromstring(text)
+        case, = suite.iter("testcase")
+        assert suite.get("tests") == suite.get("errors") == "1" == str(len(case)), text
+        assert suite.get("failures") == suite.get("skipped") == "0", text
+        assert re.search(why, case.find("error").get("message")), text
+    else:
+        lines = text.splitlines()
+        assert lines[0] == "TAP version 13" and lines[1].startswith("1.."), lines
+        assert re.match("Bail out! .*" + why, lines[-1]), lines
+        assert all(line.startswith("# ") for line in lines[2:-1]), lines
+
+
 def main():
+    if sys.argv[2] in ("no_gpu", "killed"):
+        return no_test(sys.argv[1], sys.stdin.read(),
+                       "2 GPUs" if sys.argv[2] == "no_gpu" else "killed by SIGKILL")
     run = {"json": from_json, "junit": from_junit, "tap": from_tap}[sys.argv[1]](sys.stdin.read())
     if sys.argv[2] == "basic":
         assert len(run) == 11 and all(r[0].startswith("basic_") for r in run), run

@@ -20,7 +20,7 @@ static void pass(const struct sanity_variant *v)
 static void note(const struct sanity_variant *v)
 {
 	sanity_note("first note");
-	sanity_note("second & <last> note");
+	sanity_note("second\n& <last> note");
 }
 
 static void fail(const struct sanity_variant *v)

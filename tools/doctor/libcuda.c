@@ -149,8 +149,7 @@ static void devices(struct doctor *d)
 	const struct cuda_facts *c = &d->cuda;
 
 	if (!c->n) {
-		doctor_find(d, "devices", -1, LEVEL_FAIL, "CUDA has %d device%s, and not the "
-			    "one asked for", c->count, c->count == 1 ? "" : "s");
+		doctor_find(d, "devices", -1, LEVEL_FAIL, "%s", c->why);
 		doctor_fix(d, "gdrcopy_doctor --device all");
 		return;
 	}

@@ -42,7 +42,7 @@ struct cuda_facts {
 	struct probe_end end;
 	bool loaded, soft, ready;       /* libcuda is there; it is softcuda; cuInit succeeded */
 	char path[256];                 /* of the library */
-	char why[PROBE_TEXT];           /* why it could not be loaded */
+	char why[PROBE_TEXT];           /* why it could not be loaded, or has not the GPUs */
 	int version;                    /* 1000 * major + 10 * minor */
 	int result;                     /* of cuInit or cuDeviceGetCount */
 	char result_name[64];

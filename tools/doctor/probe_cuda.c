@@ -65,7 +65,8 @@ static void body(void *result, void *arg)
 	f->result = (int)res;
 	snprintf(f->result_name, sizeof(f->result_name), "%s", cu_error_name(res));
 	f->ready = res == CUDA_SUCCESS;
-	if (f->ready && gpu_select(job->list, ordinals, PROBE_GPUS, &n) == 0)
+	if (f->ready && probe_select(job->list, ordinals, PROBE_GPUS, &n, f->why,
+				     sizeof(f->why)) == 0)
 		for (i = 0; i < n; i++)
 			describe(ordinals[i], &f->gpus[f->n++]);
 }

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* cu_load tells its reason on stderr; here it is wanted as a text. */
+/* What CUDA's loader and the choice of GPUs have to say, as texts. */
 #include "probe_text.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "complaint.h"
 #include "cu.h"
+#include "gpu.h"
 
 int probe_load_cuda(bool soft, char *why, size_t len)
 {
-	static const char prefix[] = "ERROR: ";
-	FILE *file = tmpfile();
-	int old = dup(STDERR_FILENO), err;
-	char line[512];
+	struct complaint c;
+	int err;
 
-	if (file)
-		dup2(fileno(file), STDERR_FILENO);
+	complaint_begin(&c);
 	err = cu_load(soft);
-	fflush(stderr);
-	if (old >= 0) {
-		dup2(old, STDERR_FILENO);
-		close(old);
-	}
-	if (!err || !file)
-		goto close_file;
-	rewind(file);
-	if (!fgets(line, sizeof(line), file))
-		snprintf(line, sizeof(line), "no reason was given");
-	line[strcspn(line, "\n")] = '\0';
-	snprintf(why, len, "%s", strncmp(line, prefix, strlen(prefix)) ? line :
-		 line + strlen(prefix));
-close_file:
-	if (file)
-		fclose(file);
+	complaint_end(&c, why, len);
+	if (!err)
+		*why = '\0';
+	return err;
+}
+
+int probe_select(const char *list, int *ordinal, size_t max, size_t *n, char *why, size_t len)
+{
+	struct complaint c;
+	int err;
+
+	complaint_begin(&c);
+	err = gpu_select(list, ordinal, max, n);
+	complaint_end(&c, why, len);
+	if (!err)
+		*why = '\0';
 	return err;
 }

@@ -56,6 +56,13 @@ static void end(int status)
 	_exit(status);
 }
 
+void sanity_one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ')
+			*s = ' ';
+}
+
 void sanity_say(const char *fmt, ...)
 {
 	va_list ap;
@@ -78,15 +85,9 @@ void sanity_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	sanity_one_line(text);
 	sanity_say("%s", text);
 	report(SANITY_MSG_NOTE, text);
-}
-
-static void one_line(char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ')
-			*s = ' ';
 }
 
 void sanity_fail(const char *file, int line, const char *what, const char *fmt, ...)
@@ -104,7 +105,7 @@ void sanity_fail(const char *file, int line, const char *what, const char *fmt, 
 		fprintf(stderr, "    %s\n", detail);
 	snprintf(text, sizeof(text), "%s:%d: %s%s%s%s", base, line, what, *detail ? ": " : "",
 		 detail, helper ? " (in a helper process)" : "");
-	one_line(text);
+	sanity_one_line(text);
 	report(SANITY_MSG_FAILED, text);
 	end(SANITY_FAILED);
 	__builtin_unreachable();
@@ -118,7 +119,7 @@ void sanity_waive(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	one_line(text);
+	sanity_one_line(text);
 	sanity_say("waived: %s", text);
 	report(SANITY_MSG_WAIVED, text);
 	end(SANITY_WAIVED);

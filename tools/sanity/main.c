@@ -80,6 +80,8 @@ static void take_fact(const char *name, const char *value)
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	snprintf(f->value, sizeof(f->value), "%s", value);
 	summary.nfacts++;
+	if (!strcmp(name, SANITY_NO_GPU))
+		summary.no_gpu = f->value;
 }
 
 static const struct sanity_format *choose_format(void)
@@ -180,22 +182,22 @@ static void choose_seed(void)
 static int run_all(struct sanity_selection *sel, const struct sanity_format *format)
 {
 	uint64_t state = summary.seed;
+	unsigned rounds = summary.no_gpu ? 0 : summary.repeat, round;
 	double start = now();
-	unsigned round;
 	int err = 0;
 
 	if (format->begin && !args.silent)
 		err = format->begin(&summary);
 	if (err)
 		return 1;
-	for (round = 1; round <= summary.repeat && !sanity_interrupted(); round++) {
+	for (round = 1; round <= rounds && !sanity_interrupted(); round++) {
 		if (summary.shuffled)
 			sanity_shuffle(sel, &state);
 		run_round(sel, round, format);
 	}
 	summary.seconds = now() - start;
 	summary.status = sanity_interrupted() ? 128 + sanity_interrupted() :
-			 summary.count[SANITY_FAIL] ? 1 : 0;
+			 summary.no_gpu || summary.count[SANITY_FAIL] ? 1 : 0;
 	if (sanity_interrupted())
 		fprintf(stderr, "INTERRUPTED: %zu of %zu tests were run\n", summary.n,
 			summary.planned);
@@ -246,7 +248,7 @@ int main(int argc, char **argv)
 	sanity_runner_init();
 	choose_seed();
 	sanity_probe(summary.timeout, take_fact);
-	status = sanity.device < 0 && !sanity_interrupted() ? 1 : run_all(&sel, format);
+	status = run_all(&sel, format);
 	free(summary.outcomes);
 	free(sel.tests);
 	return status ? fail(status, status == 1 ? 1 : status) : 0;

@@ -24,6 +24,7 @@ struct sanity_summary {
 	size_t n;                       /* entries that were run */
 	size_t count[SANITY_RESULTS];
 	double seconds;
+	const char *no_gpu;             /* why nothing could be run, or NULL */
 	int status;                     /* of the program, known at the end */
 };
 

@@ -58,6 +58,8 @@ static int end(const struct sanity_summary *s)
 		add_row(&s->outcomes[i]);
 	for (i = 0; i < sizeof(summary) / sizeof(summary[0]); i++)
 		report_summary(&report, &summary[i]);
+	if (s->no_gpu)
+		report_note(&report, "ERROR: no test was run: %s", s->no_gpu);
 	if (sanity.soft)
 		report_note(&report, "SOFTCUDA: NO GPU IS USED. This says nothing about a GPU.");
 	return report_close(&report, s->status, sanity_interrupted() != 0);

@@ -28,7 +28,9 @@ static void each(const struct sanity_summary *s, const struct sanity_outcome *o)
 
 static int end(const struct sanity_summary *s)
 {
-	if (sanity_interrupted())
+	if (s->no_gpu)
+		printf("Bail out! %s\n", s->no_gpu);
+	else if (sanity_interrupted())
 		printf("Bail out! interrupted after %zu of %zu tests\n", s->n, s->planned);
 	return 0;
 }

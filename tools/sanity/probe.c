@@ -3,6 +3,7 @@
  * A look at where the tests will run, from a process that then ends: the
  * backend, which some tests must know before they fork, and facts for reports.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "runner.h"
 
 static void (*give)(const char *name, const char *value);
@@ -26,6 +28,7 @@ static void tell(const char *name, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
+	sanity_one_line(value);
 	n = snprintf(msg, sizeof(msg), "%c%s\t%s", SANITY_MSG_FACT, name, value);
 	n = write(facts_fd, msg, (size_t)n + 1);
 	(void)n;
@@ -34,14 +37,19 @@ static void tell(const char *name, const char *fmt, ...)
 /* Which GPU was asked for; if it is not there, the user is told. */
 static void choose_device(void)
 {
-	int quiet = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct complaint c;
+	char why[300];
 	size_t n;
+	int err;
 
-	dup2(console, STDERR_FILENO);
-	if (gpu_select(sanity.device_name, &sanity.device, 1, &n))
-		sanity.device = -1;
-	fflush(stderr);
-	dup2(quiet, STDERR_FILENO);
+	complaint_begin(&c);
+	err = gpu_select(sanity.device_name, &sanity.device, 1, &n);
+	complaint_end(&c, why, sizeof(why));
+	if (!err)
+		return;
+	sanity.device = -1;
+	dprintf(console, "ERROR: %s\n", why);
+	tell(SANITY_NO_GPU, "%s", why);
 }
 
 static void look(const void *arg)
@@ -54,8 +62,10 @@ static void look(const void *arg)
 	facts_fd = sanity_report_fd();
 	console = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	/* What is wrong the tests will say themselves. */
-	if (!sanity.verbose && !freopen("/dev/null", "w", stderr))
+	if (!sanity.verbose && !freopen("/dev/null", "w", stderr)) {
+		tell(SANITY_NO_GPU, "/dev/null: %s", strerror(errno));
 		return;
+	}
 	sanity.device = 0;
 	loaded = cu_load(sanity.soft) == 0;
 	if (loaded && cu.Init(0) == CUDA_SUCCESS)
@@ -112,6 +122,9 @@ void sanity_probe(unsigned timeout, void (*fact)(const char *name, const char *v
 	give = fact;
 	sanity.device = -1;
 	sanity_run(&job, &outcome);
-	if (outcome.result != SANITY_PASS && !sanity_interrupted())
-		fprintf(stderr, "WARNING: opening CUDA and the library: %s\n", outcome.reason);
+	if (outcome.result == SANITY_PASS || sanity_interrupted())
+		return;
+	fprintf(stderr, "WARNING: opening CUDA and the library: %s\n", outcome.reason);
+	if (sanity.device < 0)
+		give(SANITY_NO_GPU, outcome.reason);
 }

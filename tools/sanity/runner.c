@@ -24,12 +24,16 @@ int sanity_interrupted(void)
 void sanity_runner_init(void)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
 	size_t i;
 
 	sigemptyset(&waited);
 	sigaddset(&waited, SIGCHLD);
+	/* nohup's stays ignored; blocked, it would be kept and seen. */
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaddset(&waited, ends[i]);
+		if (ends[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
+		    old.sa_handler != SIG_IGN)
+			sigaddset(&waited, ends[i]);
 	sigprocmask(SIG_BLOCK, &waited, &inherited);
 	/* Helpers that outlive their test are then reaped here, not by init. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

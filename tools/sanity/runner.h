@@ -60,6 +60,9 @@ const char *sanity_signal_name(int sig);
 /* registry.c: all tests, by group and name.  -EEXIST if two have one name; says which. */
 int sanity_registry(const struct sanity_test *const **tests, size_t *n);
 
+/* Name of the fact that tells why there is no GPU to test. */
+#define SANITY_NO_GPU   "no_gpu"
+
 /* probe.c: fill sanity.backend, and give the facts about the run one by one. */
 void sanity_probe(unsigned timeout, void (*fact)(const char *name, const char *value));
 

@@ -78,6 +78,9 @@ extern struct sanity_settings sanity;
 #define SANITY_FAILED   1
 #define SANITY_WAIVED   2
 
+/* Control characters become blanks: a message is one line in every report. */
+void sanity_one_line(char *s);
+
 /* A line on stderr with -v. */
 void sanity_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
