@@ -192,6 +192,15 @@ static int run_cold(struct apiperf *a)
 	return 0;
 }
 
+/* Once more, for --fit found it. */
+static void report_buffer(struct apiperf *a)
+{
+	const struct report_field bytes = FIELD_INTEGER("buffer_bytes", a->buffer);
+
+	report_parameter(&a->tool.report, &bytes);
+	report_line(&a->tool.report, "allocated size: %zu", a->buffer);
+}
+
 static int run_warm(struct apiperf *a)
 {
 	struct apiperf_buffer b = { 0 };
@@ -202,6 +211,8 @@ static int run_warm(struct apiperf *a)
 		return err;
 	if (args.fit)
 		err = apiperf_fit(a, b.g);
+	if (args.fit && !err)
+		report_buffer(a);
 	if (!err)
 		err = apiperf_warm(a, b.g);
 	if (!err)

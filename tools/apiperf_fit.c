@@ -12,16 +12,9 @@ int apiperf_alloc(const struct apiperf *a, size_t size, bool may_fail, struct gp
 	const struct gpu_allocator *how = &gpu_allocators[a->args->tool.alloc];
 	CUresult res = how->alloc(out, size, true, true);
 
-	if (res == CUDA_SUCCESS)
-		return 0;
 	if (res == CUDA_ERROR_OUT_OF_MEMORY && may_fail)
 		return -ENOMEM;
-	fprintf(stderr, "ERROR: %zu bytes of device memory with %s: %s (%d)\n", size, how->name,
-		cu_error_name(res), (int)res);
-	if (res == CUDA_ERROR_OUT_OF_MEMORY && cu_is_soft())
-		fprintf(stderr, "NOTE: SOFTCUDA_MEMORY sets the memory of the simulated GPU, as in "
-			"SOFTCUDA_MEMORY=4G\n");
-	return -EIO;
+	return gpu_mem_check(size, how->name, res);
 }
 
 /* Pin and map all of it, and let go.  0, or -errno with the failed call in *call. */

@@ -58,7 +58,7 @@ double bench_timer_us(void)
 		pair[i] = bench_now_us() - start;
 	}
 	bench_stats(pair, TIMER_PAIRS, &s);
-	cost = s.median;
+	cost = round(s.median * 1e3) / 1e3;
 	free(pair);
 	return cost;
 }
@@ -207,7 +207,8 @@ static int round_of_calls(struct state *s)
 		us = bench_now_us() - start - timer;
 		if (err)
 			break;
-		add_sample(s, us > 0 ? us : 0, 1);
+		/* The clock counts nanoseconds; below them is the rounding of large readings. */
+		add_sample(s, us > 0 ? round(us * 1e3) / 1e3 : 0, 1);
 		if (i % 1024 == 0)
 			progress_show(p->label, p->size, (double)s->r->iterations,
 				      (double)s->r->planned);

@@ -8,17 +8,10 @@
 int buffers_alloc(const struct gpu_allocator *how, size_t size, struct buffers *out)
 {
 	struct buffers b = { .size = size };
-	CUresult res = how->alloc(&b.dev, size, true, true);
-	int err;
+	int err = gpu_mem_check(size, how->name, how->alloc(&b.dev, size, true, true));
 
-	if (res != CUDA_SUCCESS) {
-		fprintf(stderr, "ERROR: %zu bytes of device memory with %s: %s (%d)\n", size,
-			how->name, cu_error_name(res), (int)res);
-		if (res == CUDA_ERROR_OUT_OF_MEMORY && cu_is_soft())
-			fprintf(stderr, "NOTE: SOFTCUDA_MEMORY sets the memory of the simulated "
-				"GPU, as in SOFTCUDA_MEMORY=4G\n");
-		return -EIO;
-	}
+	if (err)
+		return err;
 	err = host_alloc(size, &b.src);
 	if (err)
 		goto free_device;

@@ -124,8 +124,14 @@ static int choose_sizes(struct copybw *bw)
 
 void copybw_format_rate(char *buf, size_t len, double v)
 {
-	int decimals = v > 0 ? 5 - (int)floor(log10(v)) : 0;
+	int decimals;
 
+	/* Calls that took no longer than the clock shows around nothing have no rate. */
+	if (!isfinite(v)) {
+		snprintf(buf, len, "?");
+		return;
+	}
+	decimals = v > 0 ? 5 - (int)floor(log10(v)) : 0;
 	snprintf(buf, len, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, v);
 }
 
@@ -309,7 +315,7 @@ static int run(struct copybw *bw)
 		c->n = bw->sizes.v[i];
 		err = run_size(bw);
 	}
-	if (!err && args.cuda)
+	if (!err && args.cuda && !bench_stopped())
 		print_comparison(bw);
 	err_close = window_close(&c->window, r);
 	return err ? err : err_close;

@@ -196,6 +196,7 @@ static int run_line(struct report *r, struct shot *shots, const struct column *n
 	double us[COLUMNS] = { 0 };
 	char line[COLUMNS * 12 + 1] = "";
 	size_t i, best = 0, used = 0;
+	bool complete;
 	int err;
 
 	for (i = 0; i < columns && !bench_stopped(); i++) {
@@ -205,18 +206,20 @@ static int run_line(struct report *r, struct shot *shots, const struct column *n
 		if (us[i] > 0 && (!us[best] || us[i] < us[best]))
 			best = i;
 	}
+	complete = !bench_stopped();
 	for (i = 0; i < columns; i++) {
 		if (us[i] > 0) {
 			used += (size_t)snprintf(line + used, sizeof(line) - used, " %10.4f",
 						 (double)shots[i].n / us[i] * 1e-3);
-			add_row(r, &shots[i], us[i], i == best);
+			add_row(r, &shots[i], us[i], complete && i == best);
 		} else {
 			used += (size_t)snprintf(line + used, sizeof(line) - used, " %10s", "-");
 		}
 		shots[i].dropped |= us[i] > HOPELESS * us[best];
 	}
 	if (us[best] > 0)
-		report_line(r, "%10zu%s  %s", shots[0].n, line, names[best].name);
+		report_line(r, "%10zu%s  %s", shots[0].n, line,
+			    complete ? names[best].name : "(interrupted)");
 	return 0;
 }
 

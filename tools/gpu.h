@@ -75,6 +75,9 @@ enum {
 extern const struct gpu_allocator gpu_allocators[];
 extern const char *const gpu_allocator_names[];
 
+/* 0, or -EIO after saying that so many bytes could not be had by a call. */
+int gpu_mem_check(size_t size, const char *call, CUresult res);
+
 /* size rounded up to whole GPU pages. */
 size_t gpu_round_up(size_t size);
 

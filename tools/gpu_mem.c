@@ -2,6 +2,9 @@
 /* The two ways to allocate device memory that can be pinned. */
 #include "gpu.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "gdrapi.h"
 
 static CUresult plain_free(const struct gpu_mem *mem)
@@ -128,3 +131,15 @@ const struct gpu_allocator gpu_allocators[] = {
 const char *const gpu_allocator_names[] = {
 	[GPU_MEM_ALLOC] = "cuMemAlloc", [GPU_MEM_CREATE] = "cuMemCreate", NULL
 };
+
+int gpu_mem_check(size_t size, const char *call, CUresult res)
+{
+	if (res == CUDA_SUCCESS)
+		return 0;
+	fprintf(stderr, "ERROR: %zu bytes of device memory with %s: %s (%d)\n", size, call,
+		cu_error_name(res), (int)res);
+	if (res == CUDA_ERROR_OUT_OF_MEMORY && cu_is_soft())
+		fprintf(stderr, "NOTE: SOFTCUDA_MEMORY sets the memory of the simulated GPU, as in "
+			"SOFTCUDA_MEMORY=4G\n");
+	return -EIO;
+}

@@ -263,7 +263,7 @@ static bool answer(const struct opts_program *p, const struct opt *o)
 /*
  * Where the caller closed standard input, output or error, the next file opened
  * takes its number, and prints would go into device memory.  The stand-in refuses
- * them instead.
+ * them instead; unlike /dev/null it is there in every root.
  */
 static void fill_standard_files(void)
 {
@@ -271,8 +271,11 @@ static void fill_standard_files(void)
 
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
-			abort();
+		    open("/", O_PATH) < 0) {
+			fprintf(stderr, "ERROR: standard files are closed, and nothing can take "
+				"their place: %s\n", strerror(errno));
+			exit(1);
+		}
 }
 
 /*

@@ -115,7 +115,9 @@ static void print_zsh_text(const char *s)
 static void print_zsh_spec(const struct opt *o, const char *name, bool lone)
 {
 	printf(" \\\n\t'");
-	if (!lone)
+	if (o->kind == OPT_STRINGS)
+		putchar('*');           /* again and again */
+	else if (!lone)
 		printf("(-%c --%s)", o->letter, o->name);
 	printf("%s%s[", name, !o->arg ? "" : name[1] == '-' ? "=" : "+");
 	print_zsh_text(o->help);

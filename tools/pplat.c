@@ -261,6 +261,15 @@ static int choose_sizes(struct pplat *p)
 	return err;
 }
 
+static int check_rounds(void)
+{
+	if (args.rounds <= BENCH_SAMPLES / args.tool.repeat)
+		return 0;
+	fprintf(stderr, "ERROR: the time of each round trip is kept: at most %d of a measurement, "
+		"-t and --repeat together\n", BENCH_SAMPLES);
+	return -EINVAL;
+}
+
 int main(int argc, char **argv)
 {
 	struct pplat p = { .tool = { .results = &pplat_results, .several = true } };
@@ -270,7 +279,7 @@ int main(int argc, char **argv)
 	if (parsed != OPTS_RUN)
 		return parsed == OPTS_DONE ? 0 : 1;
 	args.tool.per_call = true;
-	if (choose_sizes(&p))
+	if (check_rounds() || choose_sizes(&p))
 		return 1;
 	p.places = (struct pplat_places){
 		.gpu_flag = args.gpu_flag, .cpu_flags = args.cpu_flags, .data = args.data,

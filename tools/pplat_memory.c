@@ -44,13 +44,9 @@ static int alloc_host(struct pplat_memory *m, CUdeviceptr *gpu)
 
 static int alloc_dev(struct pplat_memory *m, const struct gpu_allocator *how)
 {
-	CUresult res = how->alloc(&m->dev, m->size[PPLAT_GPUMEM], true, true);
+	size_t size = m->size[PPLAT_GPUMEM];
 
-	if (res == CUDA_SUCCESS)
-		return 0;
-	fprintf(stderr, "ERROR: %zu bytes of device memory with %s: %s (%d)\n",
-		m->size[PPLAT_GPUMEM], how->name, cu_error_name(res), (int)res);
-	return -ENOMEM;
+	return gpu_mem_check(size, how->name, how->alloc(&m->dev, size, true, true));
 }
 
 static struct pplat_spot spot(const struct pplat_memory *m, CUdeviceptr host_gpu,
@@ -65,6 +61,7 @@ int pplat_memory_alloc(struct pplat_memory *m, const struct pplat_places *places
 		       const struct tool_args *args, struct report *r)
 {
 	size_t reports = PPLAT_BLOCKS_MAX * sizeof(struct pplat_report);
+	size_t size = reports + 8ull * places->rounds;
 	CUdeviceptr host_gpu;
 	int err;
 
@@ -82,7 +79,7 @@ int pplat_memory_alloc(struct pplat_memory *m, const struct pplat_places *places
 	err = alloc_dev(m, &gpu_allocators[args->alloc]);
 	if (err)
 		goto free_host;
-	err = cu_check(cu.MemAlloc(&m->reports, reports + 8ull * places->rounds), "cuMemAlloc");
+	err = gpu_mem_check(size, "cuMemAlloc", cu.MemAlloc(&m->reports, size));
 	if (err)
 		goto free_dev;
 	m->samples = m->reports + reports;

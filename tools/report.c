@@ -155,8 +155,12 @@ void report_parameter(struct report *r, const struct report_field *field)
 
 void report_summary(struct report *r, const struct report_field *field)
 {
-	if (r->format == REPORT_JSON)
-		report_json_set(r->json, "summary", field);
+	if (r->format != REPORT_JSON)
+		return;
+	report_json_set(r->json, "summary", field);
+	/* Of several GPUs the summary has the last; each has its own. */
+	if (r->gpu >= 0)
+		report_json_set(r->json, "gpu", field);
 }
 
 static void keep_row(struct report *r, const struct report_field *fields, size_t n)
@@ -249,16 +253,21 @@ FILE *report_remarks(const struct report *r)
 	return r->format == REPORT_TEXT ? stdout : stderr;
 }
 
+void report_drop(struct report *r)
+{
+	free_kept(r);
+	if (r->json)
+		report_json_free(r->json);
+	r->json = NULL;
+}
+
 int report_close(struct report *r, int exit_status, bool interrupted)
 {
 	int err = 0;
 
-	free_kept(r);
-	if (r->json) {
+	if (r->json)
 		err = report_json_write(r->json, stdout, exit_status, interrupted);
-		report_json_free(r->json);
-		r->json = NULL;
-	}
+	report_drop(r);
 	flush();
 	if (write_error)
 		err = -write_error;

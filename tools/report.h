@@ -100,6 +100,9 @@ void report_row(struct report *r, const struct report_field *fields, size_t n);
 /* Where remarks that are no result go: stdout in text form, else stderr. */
 FILE *report_remarks(const struct report *r);
 
+/* Free what report_close would, and write nothing. */
+void report_drop(struct report *r);
+
 /* Write what is left and free; status goes into the JSON document.  0 or -errno. */
 int report_close(struct report *r, int exit_status, bool interrupted);
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "provenance.h"
@@ -102,6 +103,15 @@ static void clear_output(const struct tool_args *a)
 		fprintf(stderr, "WARNING: %s: %s\n", a->output, strerror(errno));
 }
 
+/* Whether a report would go over the baseline. */
+static bool is_output(const char *path)
+{
+	struct stat file, out;
+
+	return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+	       file.st_dev == out.st_dev && file.st_ino == out.st_ino;
+}
+
 int tool_begin(struct tool *t, const char *name, const struct tool_args *a, int argc, char **argv)
 {
 	bool soft = a->soft || cu_soft_wanted();
@@ -122,9 +132,15 @@ int tool_begin(struct tool *t, const char *name, const struct tool_args *a, int 
 	err = cu_load(soft);
 	if (!err && a->baseline)
 		err = baseline_open(a->baseline, name, cu_is_soft(), &t->baseline);
-	clear_output(a);
 	if (!err)
 		err = gpu_init(soft);
+	/* With nothing to compare, let alone a file that is none, the baseline stays. */
+	if (err && a->output && a->baseline && is_output(a->baseline)) {
+		baseline_close(t->baseline);
+		report_drop(&t->report);
+		return err;
+	}
+	clear_output(a);
 	if (err)
 		goto close_report;
 	provenance_host(&t->report, argc, argv);

@@ -77,6 +77,7 @@ said '^gdr_map_v2 +0 +90 .* rounds [0-9.]+ % apart$'
 SOFTCUDA_MEMORY=256M
 export SOFTCUDA_MEMORY
 expect 0 "$api" --soft --fit -n 2
+said '^allocated size: 134217728$'
 count "^134217728${tab}" 1
 expect 0 env SOFTCUDA_FAIL='cuMemAlloc:2:2' "$api" --soft --fit -n 2 --fresh 0
 said '^# 134217728 bytes do not fit: no device memory$'
@@ -85,6 +86,8 @@ count "^134217728${tab}" 0
 expect 0 env SOFTCUDA_FAIL='cuMemGetHandleForAddressRange:3:2' "$api" --soft --fit -n 2 --fresh 0
 said '^# 134217728 bytes do not fit: gdr_pin_buffer: .+'
 count "^67108864${tab}" 1
+expect 0 "$api" --soft --fit -n 2 --fresh 0 --json
+count '"buffer_bytes": 134217728\b' 1
 unset SOFTCUDA_MEMORY
 
 # Threads on one context, on their own, and both.

@@ -124,5 +124,23 @@ head -c 100000 /dev/zero >"$OUT/same.json"
 expect 0 "$@" --json --output "$OUT/same.json"
 python3 -m json.tool "$OUT/same.json" >/dev/null 2>"$OUT/stderr" || fail "something was left"
 
+# With nothing to compare it stays, and gets no report; also under another name.
+cp "$OUT/same.json" "$OUT/kept.json"
+ln -s same.json "$OUT/link.json"
+export SOFTCUDA_FAIL='cuInit:*:999'
+expect 1 "$@" --json --baseline "$OUT/same.json" --output "$OUT/link.json"
+complained '^ERROR: cuInit: '
+unset SOFTCUDA_FAIL
+cmp "$OUT/same.json" "$OUT/kept.json" || fail "a baseline was lost that nothing was compared with"
+head -c 500 "$OUT/kept.json" >"$OUT/same.json"
+for form in --json --csv --no-affinity; do
+	expect 1 "$@" $form --baseline "$OUT/same.json" --output "$OUT/link.json"
+	complained "^ERROR: baseline $OUT/same.json: no JSON"
+	head -c 500 "$OUT/kept.json" | cmp - "$OUT/same.json" || fail "what was refused is gone"
+done
+# Another file is written all the same.
+expect 1 "$@" --json --baseline "$OUT/same.json" --output "$OUT/other.json"
+grep -q '"exit_status": 1' "$OUT/other.json" || fail "no report of a baseline that was refused"
+
 # A mismatch of the data is the worse news.
 expect 1 env LD_PRELOAD="${SHIM:?}" SHIM_MODE=write SHIM_SIZE=64 "$@" --baseline "$OUT/old.json"

@@ -15,6 +15,10 @@ bw="${TOOLS:?}/gdrcopy_copybw --soft --csv --sizes 4K -w 10 -r 2"
 	grep -i mismatch "$OUT/stderr" && fail "the report was written into device memory"
 	$bw >"$OUT/stdout" 2>&- <&- || fail "closed stdin and stderr: exit status $?"
 	said ",4096,"
+	LD_PRELOAD="${SHIM:?}" SHIM_NO_NULL=1 $bw >"$OUT/stdout" 2>"$OUT/stderr" <&- ||
+		fail "closed stdin, and no /dev/null: exit status $?"
+	silent
+	said ",4096,"
 	$bw >/dev/full 2>"$OUT/stderr"
 	[ $? -eq 1 ] || fail "full disk: exit status is not 1"
 	complained 'No space left on device'

@@ -35,7 +35,7 @@ for tool in "${TOOLS:?}"/gdrcopy_*; do
 		# Each option once, as zsh splits the words.
 		# shellcheck disable=SC2016
 		expect 0 zsh -f -c '_arguments() { shift; printf "%s\n" "$@" }; . "$1"' zsh "$OUT/_$name"
-		sed -E 's/^(\([^)]*\))?(-?-[a-zA-Z-]+).*/\2/; s/-$//' "$OUT/stdout" |
+		sed -E 's/^([*]|\([^)]*\))?(-?-[a-zA-Z-]+).*/\2/; s/-$//' "$OUT/stdout" |
 			sed -E 's/^(-.)[+]$/\1/' | sort >"$OUT/offered"
 		diff -u "$OUT/help" "$OUT/offered" >"$OUT/stdout" || fail "$name: zsh offers something else"
 	fi
@@ -67,3 +67,11 @@ said '^complete -o filenames -F _gdrcopy_copybw copybw$'
 # It is not among what the user is told.
 expect 0 "$bw" --help
 count completion 0
+
+# What may be given several times is offered several times; nothing else is.
+if [ -x "$TOOLS/gdrcopy_sanity" ]; then
+	expect 0 "$TOOLS/gdrcopy_sanity" --completion zsh
+	count "^${tab:=$(printf '\t')}'[*]-t[+]\\[.*:NAME:'" 1
+	count "^$tab'[*]--test=\\[.*:NAME:'" 1
+	count "^$tab'[*]" 2
+fi

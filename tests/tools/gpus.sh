@@ -59,5 +59,18 @@ for t in copybw copylat; do
 	count '^2,' 0
 done
 
+# Of each GPU what follows from its results; the summary has that of the last.
+for t in copybw copylat; do
+	expect 0 "$TOOLS/gdrcopy_$t" --soft --sizes 4,4K -w 20 -r 20 --cumemcpy -d all --json
+	python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+names = [n for n in d["summary"] if n.startswith("cumemcpy_overtakes_")]
+assert len(names) == 4 and len(d["gpus"]) == 3, d
+assert all(n in g for n in names for g in d["gpus"]), d["gpus"]
+assert all(d["gpus"][-1][n] == d["summary"][n] for n in names), d
+' "$OUT/stdout" 2>"$OUT/stderr" || fail "where cuMemcpy overtakes on each GPU"
+done
+
 expect 0 "$TOOLS/gdrcopy_copytune" --soft --sizes 8 --threads 1 -t 1 -d all --csv
 for gpu in 0 1 2; do said "^$gpu,routine,to,8,0,0,"; done

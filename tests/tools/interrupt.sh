@@ -33,6 +33,21 @@ interrupted INT 130 '^cuMemcpy_H2D .* 1 ' "$TOOLS/gdrcopy_copylat" --soft -s 64K
 	-w 1000000000000
 count '^gdr_copy' 0
 
+# A size that was not tried with all routines has no fastest one.
+interrupted INT 130 '^ *16777216 .* [(]interrupted[)]$' "$TOOLS/gdrcopy_copytune" --soft \
+	--sizes 16M -t 10000
+interrupted INT 130 '^0,routine,to,16777216,.*,false$' "$TOOLS/gdrcopy_copytune" --soft \
+	--sizes 16M -t 10000 --csv
+count ',true$' 0
+
+# Nor is it told where cuMemcpy overtakes up to a size that it was not tried with.
+# shellcheck disable=SC2086
+interrupted INT 130 '^read BW: .* interrupted after [0-9]+ of 50000 iterations$' $bw \
+	--sizes 4,16M -w 10 -r 50000 --cumemcpy
+count '^cuMemcpy_D2H BW' 1
+count 'ratio:' 0
+count '^cuMemcpy (overtakes|does not|is faster)' 0
+
 # The connection to the terminal was lost.
 interrupted HUP 129 '"complete": false' "$TOOLS/gdrcopy_copylat" --soft -s 64K \
 	-w 1000000000000 --json

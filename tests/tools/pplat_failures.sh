@@ -29,7 +29,9 @@ fails 'cuModuleGetFunction:2:500' '^ERROR: cuModuleGetFunction: CUDA_ERROR_NOT_F
 fails 'cuMemHostAlloc:1:2' '^ERROR: cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'
 fails 'cuMemHostGetDevicePointer:1:1' '^ERROR: cuMemHostGetDevicePointer: '
 fails 'cuMemAlloc:1:2' 'bytes of device memory with cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY'
-fails 'cuMemAlloc:2:2' '^ERROR: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'
+fails 'cuMemAlloc:2:2' \
+	'^ERROR: [0-9]{3,} bytes of device memory with cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY \(2\)$'
+complained '^NOTE: SOFTCUDA_MEMORY sets the memory of the simulated GPU'
 fails 'cuMemGetHandleForAddressRange:1:801' '^ERROR: gdr_pin_buffer: '
 fails 'cuOccupancyMaxActiveBlocksPerMultiprocessor:1:1' '^ERROR: cuOccupancyMax.*INVALID_VALUE'
 fails 'cuMemsetD8:1:700' '^ERROR: cuMemsetD8: '

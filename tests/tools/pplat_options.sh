@@ -36,6 +36,8 @@ refused '^ERROR: option -m, --mode: "2" is not one of 0, 1, both$' -m 2
 for o in -G -C -D; do
 	refused "^ERROR: option $o, --.*: \"GPUMEM\" is not one of gpumem, hostmem\$" $o GPUMEM
 done
+refused '^ERROR: the time of each round trip is kept: at most 10000000 of a measurement, -t and --re' \
+	-t 5000001 --repeat 2
 refused '^ERROR: option --verify-every: ' --verify-every 0
 
 # A signal: the kernel ends, partial results, everything released.
