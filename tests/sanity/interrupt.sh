@@ -8,11 +8,20 @@ planted=${PLANTED:?}
 PLANTED_DIR=$OUT
 export PLANTED_DIR
 
-# stop SIGNAL STATUS [IGNORED]: a signal that the caller ignores comes first.
+# with_hup DFL|IGN COMMAND...: whatever the caller of this test does with SIGHUP.
+with_hup() {
+	exec python3 -c 'import os, signal, sys
+signal.signal(signal.SIGHUP, getattr(signal, "SIG_" + sys.argv[1]))
+os.execv(sys.argv[2], sys.argv[2:])' "$@"
+}
+
+# stop SIGNAL STATUS [HUP]: one that the caller ignores comes first.
 stop() {
 	rm -f "$OUT"/hang.*
-	# shellcheck disable=SC2016
-	sh -c '[ -z "$1" ] || trap "" "$1"; shift; exec "$@"' sh "${3-}" "$planted" -t planted_pass -t more_hang -t planted_fail >"$OUT/stdout" 2>"$OUT/stderr" &
+	hup=DFL
+	[ $# -lt 3 ] || hup=IGN
+	with_hup $hup "$planted" -t planted_pass -t more_hang -t planted_fail \
+		>"$OUT/stdout" 2>"$OUT/stderr" &
 	runner=$!
 	n=0
 	until [ -s "$OUT/hang.orphan" ] && [ -s "$OUT/hang.helper" ] && [ -s "$OUT/hang.test" ] &&
