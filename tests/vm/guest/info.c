@@ -78,21 +78,35 @@ static void info_of_a_mapping(void)
 	want_eq(dev_unpin(dev, handle), 0);
 }
 
-/* On x86 the time of a pin is told in units of the time-stamp counter. */
+#if defined(__x86_64__)
+/* At least 15 of the 20 ms that the pin is held up, and not a nonsense number? */
+static bool is_timed(void)
+{
+	struct gdrdrv_get_info_v2 info = { 0 };
+	uint64_t handle = dev_must_pin(dev, va, SIZE);
+
+	want_eq(dev_info(dev, handle, &info), 0);
+	want_eq(dev_unpin(dev, handle), 0);
+	if (!want(info.tsc_khz > 100000 && info.tsc_khz < 20000000))
+		return true;
+	return info.tm_cycles / info.tsc_khz >= 15 && info.tm_cycles / info.tsc_khz < 60000;
+}
+#endif
+
+/*
+ * On x86 the time of a pin is told in units of the time-stamp counter.  A guest that got no
+ * processor for a while makes up for lost ticks, and is held up for less than it should.
+ */
 static void pinning_was_timed(void)
 {
 #if defined(__x86_64__)
-	struct gdrdrv_get_info_v2 info = { 0 };
-	uint64_t handle;
+	int tries = 10;
 
 	sim_delay(NVSIM_POINT_GET, 20);
-	handle = dev_must_pin(dev, va, SIZE);
+	while (tries && !is_timed())
+		tries--;
 	sim_reset();
-	want_eq(dev_info(dev, handle, &info), 0);
-	want(info.tsc_khz > 100000 && info.tsc_khz < 20000000);
-	if (info.tsc_khz) /* at least 15 of the 20 ms, and not a nonsense number */
-		want(info.tm_cycles / info.tsc_khz >= 15 && info.tm_cycles / info.tsc_khz < 60000);
-	want_eq(dev_unpin(dev, handle), 0);
+	want(tries);
 #else
 	guest_skip_case("only x86 tells");
 #endif
