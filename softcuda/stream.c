@@ -5,9 +5,9 @@
  * Operations of one stream conflict, and the default stream conflicts with all
  * that were not created non-blocking.  A launch runs on one thread a block.
  */
-#include <signal.h>
 #include <stdlib.h>
 
+#include "signals.h"
 #include "softcuda.h"
 
 struct CUstream_st {
@@ -172,17 +172,12 @@ static void *block_main(void *arg)
 	return NULL;
 }
 
-/* A thread of softcuda's gets no signals but those that its own instructions raise. */
 static int create(pthread_t *thread, void *(*run)(void *), void *arg)
 {
-	static const int faults[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
-	sigset_t programs, old;
+	sigset_t old;
 	int err;
 
-	sigfillset(&programs);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&programs, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &programs, &old);
+	gdr_signals_leave(&old);
 	err = pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;

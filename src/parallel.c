@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "barrier.h"
+#include "signals.h"
 
 #define HELPERS_MAX     (GDR_PARALLEL_THREADS_MAX - 1)
 #define CPUS_BYTES      1024            /* 8192 CPUs, what Linux can be built for */
@@ -216,25 +216,14 @@ static void *helper(void *arg)
 	return arg;
 }
 
-/* What the program's threads are to get: all but what the thread's own instructions raise. */
-static void programs_signals(sigset_t *set)
-{
-	static const int faults[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
-
-	sigfillset(set);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(set, faults[i]);
-}
-
 /* Pool lock held.  As many helpers as can be made. */
 static void grow(size_t helpers)
 {
-	sigset_t programs, old;
+	sigset_t old;
 
 	if (pool.helpers >= helpers || pool.quit)
 		return;
-	programs_signals(&programs);
-	pthread_sigmask(SIG_SETMASK, &programs, &old);
+	gdr_signals_leave(&old);
 	while (pool.helpers < helpers) {
 		pthread_t *t = &pool.helper[pool.helpers];
 
