@@ -124,21 +124,18 @@ SC_ALIAS(cuEventDestroy, cuEventDestroy_v2);
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-	CUresult res;
 	struct sc_op *op;
+	CUresult res;
 
 	SC_ENTER(SC_NEED_CONTEXT);
-	res = sc_stream_check(&stream);
+	res = sc_op_begin(stream, &op);
 	if (res)
 		return res;
-	op = sc_op_new(stream);
-	if (!op)
-		return CUDA_ERROR_OUT_OF_MEMORY;
 	op->run = nothing;
 	op->done = record_done;
 	op->event = event;
 	sc_stream_lock();
-	if (!valid(event) || event->dev != sc_stream_device(stream)) {
+	if (!valid(event) || event->dev != sc_stream_device(op->stream)) {
 		res = CUDA_ERROR_INVALID_HANDLE;
 	} else {
 		event->users++;

@@ -42,16 +42,12 @@ static void run(struct sc_op *op)
 
 static CUresult submit(struct hostfunc h)
 {
-	CUstream stream = h.stream;
-	CUresult res = sc_stream_check(&stream);
 	struct sc_op *op;
+	CUresult res = sc_op_begin(h.stream, &op);
 
 	_Static_assert(sizeof(h) <= sizeof(op->data), "a host function has to fit");
 	if (res)
 		return res;
-	op = sc_op_new(stream);
-	if (!op)
-		return CUDA_ERROR_OUT_OF_MEMORY;
 	op->run = run;
 	op->apart = true;
 	memcpy(op->data, &h, sizeof(h));

@@ -178,12 +178,9 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 	SC_ENTER(SC_NEED_INIT);
 	if (freeable(ptr, true) < 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	res = sc_stream_check(&stream);
+	res = sc_op_begin(stream, &op);
 	if (res)
 		return res;
-	op = sc_op_new(stream);
-	if (!op)
-		return CUDA_ERROR_OUT_OF_MEMORY;
 	op->run = free_later;
 	op->dst = ptr;
 	sc_mem_wrlock();

@@ -338,6 +338,7 @@ struct sc_op {
 };
 
 struct sc_op *sc_op_new(CUstream stream);       /* NULL: out of memory */
+CUresult sc_op_begin(CUstream stream, struct sc_op **op);       /* after sc_stream_check */
 /* Takes over op.  wait: return when it is done. */
 CUresult sc_op_submit(struct sc_op *op, bool wait);
 CUresult sc_stream_check(CUstream *stream);     /* resolves the default stream */

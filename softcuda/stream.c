@@ -223,6 +223,16 @@ static void start_ready(int dev)
 	}
 }
 
+CUresult sc_op_begin(CUstream stream, struct sc_op **op)
+{
+	CUresult res = sc_stream_check(&stream);
+
+	if (res)
+		return res;
+	*op = sc_op_new(stream);
+	return *op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 struct sc_op *sc_op_new(CUstream stream)
 {
 	struct sc_op *op = calloc(1, sizeof(*op));
